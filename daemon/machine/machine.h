@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef LABD_MACHINE_MACHINE_H
+#define LABD_MACHINE_MACHINE_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* How a boot ended. The names are stored and shown; they do not change. */
+enum boot_state {
+	BOOT_RUNNING,
+	BOOT_OK,
+	BOOT_PANIC,
+	BOOT_OOPS,
+	BOOT_HUNG,
+	BOOT_WRONG_KERNEL,
+	BOOT_TIMEOUT, /* "boot-timeout" */
+	BOOT_WORKLOAD_FAILED,
+	BOOT_LOST_CONNECTION,
+	BOOT_INFRA_FAILED,
+	BOOT_DISTURBED,
+	BOOT_CANCELLED,
+};
+
+const char *boot_state_name(enum boot_state state);
+
+/**
+ * struct boot_request - everything that one boot needs; strings stay the caller's
+ * @kernel: bzImage
+ * @image: initramfs
+ * @build_id: GNU build-id that the kernel must show, hex
+ * @token: what the kernel's command line must carry as labd.token=
+ * @cmdline: declared additions, or NULL
+ * @runtime_dir: private folder that exists, 0700
+ * @console_path: file that receives the console, each line behind its time since power-on
+ * ("[   1.234] ")
+ * @cancel_fd: readable when the boot must end now, -1 for never
+ * @boot_timeout_ms: power-on to HELLO
+ * @hang_timeout_ms: silence of agent and console that counts as a hang while no run has a timeout
+ * of its own
+ */
+struct boot_request {
+	const char *kernel;
+	const char *image;
+	const char *build_id;
+	const char *token;
+	const char *cmdline;
+	const char *runtime_dir;
+	const char *console_path;
+	int cancel_fd;
+	unsigned int boot_timeout_ms;
+	unsigned int hang_timeout_ms;
+};
+
+/**
+ * struct boot_end - how it ended
+ * @detail: one sentence: why, with the console line that shows it
+ * @console_lines: the console's lines around the cause (or its last ones), newline-separated
+ */
+struct boot_end {
+	enum boot_state state;
+	char detail[256];
+	char console_lines[4096];
+};
+
+struct machine;
+struct boot;
+
+/**
+ * struct machine_ops - a driver
+ * @name: as the spec's "machine" says it
+ * @version: of the driver's behaviour; stored with each boot
+ * @describe: what the machine is:
+ * {"driver","emulated":bool,"clock":"…","qemu_version":"…","argv":[…]}; new reference
+ * @boot: power on and give the transport: the console's and the agent's stream and a pidfd to wait
+ * on; <0 errno
+ * @kill: power off at once; may be called at any time after boot, more than once
+ */
+struct machine_transport {
+	int console_fd;
+	int agent_fd;
+	int pid_fd;
+	int pid;
+};
+
+struct machine_ops {
+	const char *name;
+	unsigned int version;
+	int (*describe)(json_t **ret_description);
+	int (*boot)(const struct boot_request *request, struct machine_transport *ret_transport);
+	void (*kill)(struct machine_transport *transport);
+};
+
+const struct machine_ops *machine_find(const char *name);
+const struct machine_ops *const *machine_list(size_t *ret_count);
+
+/*
+ * A boot's life, the same for each driver. boot_start() powers on; boot_wait_hello() proves the
+ * kernel; boot_run() does one run; boot_finish() powers off, reads the console on for a while so
+ * that a late oops wins, classifies and frees. A negative return of the middle two means that the
+ * boot is over: call boot_finish() for the reason.
+ */
+int boot_start(const struct machine_ops *ops, const struct boot_request *request,
+	       struct boot **ret_boot);
+int boot_wait_hello(struct boot *boot, json_t **ret_hello);
+
+/**
+ * struct run_request - one run
+ * @job: the JOB frame's object (see agent/job.h)
+ * @capture_path: file to receive the capture; made, written and fsynced here, removed on failure
+ * @capture_max: bytes at which a capture is refused
+ * @timeout_ms: JOB to DONE, shipping included
+ */
+struct run_request {
+	const json_t *job;
+	const char *capture_path;
+	uint64_t capture_max;
+	unsigned int timeout_ms;
+	void (*started)(void *arg);
+	void *arg;
+};
+
+int boot_run(struct boot *boot, const struct run_request *request, json_t **ret_done);
+void boot_finish(struct boot *boot, struct boot_end *ret_end);
+
+#endif

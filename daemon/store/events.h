@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef LABD_STORE_EVENTS_H
+#define LABD_STORE_EVENTS_H
+
+#include <sqlite3.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * One file of raw events per experiment, events/<experiment>.db: a typed table per tracepoint
+ * format, ev_<system>_<event>(run, cpu, ts_ns, pid, <fields>), a view over the versions of a
+ * format, and copies of the runs' names so that the file explains itself. One run is stored by one
+ * transaction; it is then found by its span of rowids, so that no index is needed to read it back.
+ */
+struct events_db;
+
+#define EVENTS_MAX_CPUS 512
+
+/**
+ * struct ingest_run - the run that a capture belongs to; strings stay the caller's
+ */
+struct ingest_run {
+	int64_t run;
+	unsigned int round;
+	const char *arm;
+	const char *scenario;
+	const char *capture; /* relative to the data directory */
+	const char *sha256;
+};
+
+struct ingest_event {
+	char *event; /* "system:event" */
+	uint64_t count;
+};
+
+/**
+ * struct ingest_cpu - what a capture holds of one CPU
+ * @records: data records decoded
+ * @lost: events that the pages say were overwritten, where they say how many
+ * @lost_unknown: gaps of unknown size
+ */
+struct ingest_cpu {
+	unsigned int cpu;
+	uint64_t records;
+	uint64_t lost;
+	uint64_t lost_unknown;
+};
+
+/**
+ * struct ingest_loss - a gap in one CPU's events
+ * @from_ts: last event before the gap, 0 at the start
+ * @to_ts: first event behind it
+ * @count: events lost, -1 when the ring does not say
+ */
+struct ingest_loss {
+	unsigned int cpu;
+	int64_t from_ts;
+	int64_t to_ts;
+	int64_t count;
+};
+
+struct ingest_result {
+	struct ingest_event *events;
+	size_t n_events;
+	struct ingest_cpu *cpus;
+	size_t n_cpus;
+	struct ingest_loss *losses;
+	size_t n_losses;
+	uint64_t records;
+	int64_t first_ts;
+	int64_t last_ts;
+	char *cpustat; /* per-CPU ring statistics as the capture carries them, or NULL */
+};
+
+int events_open(const char *path, struct events_db **ret_db);
+void events_close(struct events_db *db);
+int events_ingest(struct events_db *db, const char *capture_path, const struct ingest_run *run,
+		  struct ingest_result *ret_result, char *ret_error, size_t error_size);
+void ingest_result_free(struct ingest_result *result);
+
+int events_values(struct events_db *db, int64_t run, const char *event, const char *field,
+		  int64_t **ret_values, size_t *ret_n);
+int events_count(struct events_db *db, int64_t run, const char *event, uint64_t *ret_count);
+int events_pairs(struct events_db *db, int64_t run, const char *begin, const char *end,
+		 char *const *keys, size_t n_keys, int64_t **ret_durations, size_t *ret_n,
+		 size_t *ret_unmatched);
+
+#endif
