@@ -201,14 +201,18 @@ CREATE TABLE build (
 	created  INTEGER NOT NULL
 ) STRICT;
 
--- Captures that were not recorded here (labctl import).
+-- Captures that were not recorded here (labctl import): each gets an events file of its own.
 CREATE TABLE import (
 	id       INTEGER PRIMARY KEY AUTOINCREMENT,
 	name     TEXT NOT NULL,
-	capture  TEXT NOT NULL,
-	sha256   TEXT NOT NULL,
-	events   INTEGER NOT NULL,
-	database TEXT NOT NULL,
+	path     TEXT NOT NULL,
+	state    TEXT NOT NULL CHECK (state IN ('queued', 'done', 'failed')),
+	reason   TEXT NOT NULL DEFAULT '',
+	capture  TEXT,
+	sha256   TEXT,
+	events   INTEGER,
+	lost     INTEGER,
+	database TEXT,
 	created  INTEGER NOT NULL
 ) STRICT;
 
