@@ -17,6 +17,7 @@
 #define SPEC_MAX_EVENTS 64
 #define SPEC_MAX_METRICS 64
 #define SPEC_MAX_KEYS 4
+#define SPEC_MAX_RUNS 20000 /* of a whole plan */
 
 struct spec_arm {
 	char *name;
@@ -103,6 +104,8 @@ struct spec {
 	char *clock;
 	struct spec_metric metrics[SPEC_MAX_METRICS];
 	size_t n_metrics;
+	unsigned int boot_timeout_s; /* power-on to the agent, 1..600 */
+	double margin;	   /* shift that is still "no change", as a fraction; 0 when not said */
 	uint64_t max_lost; /* events a run may lose before its pair is void */
 	char *cmdline;	/* declared additions to the kernel's command line, the same in each arm */
 	json_t *source; /* the whole document as sent */
@@ -111,6 +114,7 @@ struct spec {
 int spec_parse(const char *body, size_t length, struct spec **ret_spec, struct problem *problem);
 void spec_free(struct spec *spec);
 const char *metric_agg_name(enum metric_agg agg);
+char *spec_kprobe_event(const char *probe);
 int spec_workload_argv(const json_t *args, json_t **ret_argv, struct problem *problem,
 		       const char *key);
 
