@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef CHURN_VM_H
+#define CHURN_VM_H
+
+#include <stdint.h>
+
+#include "options.h"
+#include "vcpu.h"
+
+/**
+ * struct vm - the virtual machine
+ * @kvm_fd:	/dev/kvm, owned
+ * @vm_fd:	the machine, owned
+ * @map:	the mapping that holds guest memory, owned
+ * @map_size:	its size in bytes, with what alignment needed
+ * @mem:	start of the churned memory in @map, aligned to a leaf table
+ * @mem_bytes:	its size
+ * @system:	start of the system area, right after the churned memory
+ * @vcpus:	the vCPUs with threads
+ * @n_vcpus:	their number
+ * @filler:	one more vCPU, run by the invalidator itself to fill chunks again
+ * @has_filler:	@filler exists
+ */
+struct vm {
+	int		kvm_fd;
+	int		vm_fd;
+	void		*map;
+	size_t		map_size;
+	char		*mem;
+	uint64_t	mem_bytes;
+	char		*system;
+	struct vcpu	vcpus[CHURN_MAX_VCPUS];
+	unsigned int	n_vcpus;
+	struct vcpu	filler;
+	bool		has_filler;
+};
+
+int vm_create(struct vm *vm, const struct churn_options *o);
+void vm_destroy(struct vm *vm);
+int vm_pin(struct vm *vm);
+int vm_touch_all(struct vm *vm, uint64_t *ret_pages);
+int vm_stop_all(struct vm *vm);
+
+#endif
