@@ -66,7 +66,7 @@ asm(
 
 extern const char guest_code[], guest_walk[], guest_race[], guest_check[], guest_code_end[];
 
-/* Offsets in the system area. One page directory maps 1 GiB; the guest's size bounds their number. */
+/* Offsets in the system area. One page directory maps 1 GiB, so the largest guest needs 65. */
 enum {
 	SYSTEM_PML4	= 0 * CHURN_PAGE,
 	SYSTEM_PDPT	= 1 * CHURN_PAGE,
@@ -147,10 +147,12 @@ uint64_t *guest_watch_list(void *system)
 void guest_set_sregs(struct kvm_sregs *sregs, uint64_t mem_bytes)
 {
 	struct kvm_segment code = {
-		.limit = 0xffffffff, .selector = 8, .type = 11, .present = 1, .s = 1, .l = 1, .g = 1,
+		.limit = 0xffffffff, .selector = 8, .type = 11, .present = 1, .s = 1, .l = 1,
+		.g = 1,
 	};
 	struct kvm_segment data = {
-		.limit = 0xffffffff, .selector = 16, .type = 3, .present = 1, .s = 1, .db = 1, .g = 1,
+		.limit = 0xffffffff, .selector = 16, .type = 3, .present = 1, .s = 1, .db = 1,
+		.g = 1,
 	};
 
 	sregs->cs = code;

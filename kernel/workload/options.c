@@ -124,7 +124,8 @@ static int set_number(struct churn_options *o, int opt, const char *text, char *
 		if (n->opt != opt)
 			continue;
 		if (parse_u64(text, &value) || value < n->min || value > n->max)
-			return mistake(err, err_size, "%s must be a number from %u to %u, not \"%s\"",
+			return mistake(err, err_size,
+				       "%s must be a number from %u to %u, not \"%s\"",
 				       n->name, n->min, n->max, text);
 		*(unsigned int *)((char *)o + n->offset) = value;
 		return 0;
@@ -171,7 +172,8 @@ int churn_options_parse(int argc, char **argv, const char *env_seed,
 	int opt, ret;
 
 	if (env_seed && parse_u64(env_seed, &o.seed))
-		return mistake(err, err_size, "LABD_SEED must be a number from 0 to 2^64-1, not \"%s\"",
+		return mistake(err, err_size,
+			       "LABD_SEED must be a number from 0 to 2^64-1, not \"%s\"",
 			       env_seed);
 
 	opterr = 0;	/* the caller prints our sentence, not getopt's */
@@ -180,14 +182,15 @@ int churn_options_parse(int argc, char **argv, const char *env_seed,
 		switch (opt) {
 		case OPT_MODE:
 			if (parse_mode(optarg, &o.mode))
-				return mistake(err, err_size, "--mode must be same or sweep, not \"%s\"",
+				return mistake(err, err_size,
+					       "--mode must be same or sweep, not \"%s\"",
 					       optarg);
 			have_mode = true;
 			break;
 		case OPT_SEED:
 			if (parse_u64(optarg, &o.seed))
 				return mistake(err, err_size,
-					       "--seed must be a number from 0 to 2^64-1, not \"%s\"",
+					       "--seed must be from 0 to 2^64-1, not \"%s\"",
 					       optarg);
 			break;
 		case OPT_WRITEBACK:

@@ -29,10 +29,10 @@ void churn_report(FILE *out, const struct churn_options *o, const struct churn_r
 		"\"verify\":%s,", churn_mode_name(o->mode), o->chunk_mib, o->vcpus, o->mem_mib,
 		o->period_us, o->seed, bool_name(o->writeback), bool_name(o->verify));
 	fprintf(out, "\"rounds\":%u,\"late_rounds\":%u,\"late_max_ns\":%" PRIu64 ","
-		"\"pages_touched\":%" PRIu64 ",\"chunk_start_mib\":%" PRIu64 ",\"errors\":%" PRIu64 ","
-		"\"touch_ns\":%" PRIu64 ",\"elapsed_ns\":%" PRIu64 ",", r->rounds, r->late_rounds,
-		r->late_max_ns, r->pages_touched, r->chunk_start / CHURN_MIB, r->errors, r->touch_ns,
-		r->elapsed_ns);
+		"\"pages_touched\":%" PRIu64 ",\"chunk_start_mib\":%" PRIu64 ","
+		"\"errors\":%" PRIu64 ",\"touch_ns\":%" PRIu64 ",\"elapsed_ns\":%" PRIu64 ",",
+		r->rounds, r->late_rounds, r->late_max_ns, r->pages_touched,
+		r->chunk_start / CHURN_MIB, r->errors, r->touch_ns, r->elapsed_ns);
 	fputs("\"madvise_ns\":[", out);
 	for (unsigned int i = 0; i < r->rounds; i++) {
 		total += r->madvise_ns[i];

@@ -47,7 +47,7 @@
  * @hold:	the pages dropped by the current step
  * @watched:	number of watched pages
  * @watch:	their offsets, CHURN_WATCH_MAX of them
- * @noted:	the vCPUs' words in these pages before they were dropped, vCPU after vCPU for each page
+ * @noted:	the vCPUs' words in these pages before they were dropped, page after page
  * @page:	the held page that is looked at
  */
 struct verify {
@@ -107,8 +107,8 @@ static void expect_words(struct verify *v, uint64_t expected, size_t stride)
 			uint64_t word = read_word(v, v->watch[i], c);
 
 			if (word != expected)
-				mismatch(v, 1, "the host reads %#" PRIx64 " from vCPU %u at %#" PRIx64
-					 ", not %#" PRIx64, word, c, v->watch[i], expected);
+				mismatch(v, 1, "the host reads %#" PRIx64 " from vCPU %u at %#"
+					 PRIx64 ", not %#" PRIx64, word, c, v->watch[i], expected);
 		}
 	}
 }
@@ -139,7 +139,8 @@ static int check_in_guest(struct verify *v)
 		if (found.mismatches)
 			mismatch(v, found.mismatches,
 				 "vCPU %u still sees %" PRIu64 " dropped pages, first %#" PRIx64
-				 " with %#" PRIx64, c, found.mismatches, found.address, found.value);
+				 " with %#" PRIx64, c, found.mismatches, found.address,
+				 found.value);
 		v->result->pages_touched += v->watched;
 	}
 	return 0;
@@ -157,8 +158,8 @@ static int check_held(struct verify *v)
 			uint64_t word = v->page[GUEST_WORD(c) / 8];
 
 			if (word != *noted_word(v, i, c))
-				mismatch(v, 1, "vCPU %u has written %#" PRIx64 " to the page dropped at %#"
-					 PRIx64, c, word, v->watch[i]);
+				mismatch(v, 1, "vCPU %u wrote %#" PRIx64
+					 " to the page dropped at %#" PRIx64, c, word, v->watch[i]);
 		}
 	}
 	return 0;

@@ -29,7 +29,7 @@ static int map_memory(struct vm *vm)
 	int ret;
 
 	/*
-	 * The host's page tables and KVM's leaf tables shall cover the same 2 MiB, so align to them.
+	 * The host's page tables and KVM's leaf tables shall cover the same 2 MiB, so align.
 	 * NORESERVE: small machines refuse 1 GiB of private memory at once otherwise.
 	 */
 	vm->map_size = size + CHURN_TABLE;
@@ -38,7 +38,8 @@ static int map_memory(struct vm *vm)
 	if (vm->map == MAP_FAILED) {
 		ret = -errno;
 		vm->map = NULL;
-		fprintf(stderr, "kvm-churn: cannot map %zu bytes of guest memory: %m\n", vm->map_size);
+		fprintf(stderr, "kvm-churn: cannot map %zu bytes of guest memory: %m\n",
+			vm->map_size);
 		return ret;
 	}
 	vm->mem = (char *)(((uintptr_t)vm->map + CHURN_TABLE - 1) & ~(CHURN_TABLE - 1));

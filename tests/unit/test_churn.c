@@ -231,6 +231,7 @@ START_TEST(watch_list_spans_each_table)
 	for (unsigned int round = 0; round < 400; round++) {
 		uint64_t offset = 432 * CHURN_MIB;
 		size_t n = churn_watch_list(&o, round, offset, list);
+		size_t m;
 
 		ck_assert_uint_eq(n % CHURN_WATCH_PER_TABLE, 0);
 		ck_assert_uint_le(n, 8 * CHURN_WATCH_PER_TABLE);
@@ -248,7 +249,8 @@ START_TEST(watch_list_spans_each_table)
 		}
 
 		/* A table that is watched in two rounds is watched at the same pages. */
-		for (size_t i = 0, m = churn_watch_list(&o, round + 1, offset, next); i < m; i += 8) {
+		m = churn_watch_list(&o, round + 1, offset, next);
+		for (size_t i = 0; i < m; i += 8) {
 			for (size_t j = 0; j < n; j += 8) {
 				if (list[j] == next[i])
 					ck_assert_mem_eq(&list[j], &next[i], 8 * sizeof(list[0]));
