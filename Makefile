@@ -24,8 +24,8 @@ SANFLAGS := $(if $(filter asan,$(SAN)),-fsanitize=address$(,)undefined -fno-sani
 BASE_CFLAGS := -std=gnu11 -D_GNU_SOURCE -Idaemon -I$(O)/gen -fno-strict-aliasing $(WARN) $(SANFLAGS) -MMD -MP
 
 # Evaluated on first use, so that make run and make check can install the packages first.
-pkg = $(shell pkg-config --cflags $(1))
-lib = $(shell pkg-config $(3) --libs $(1))
+pkg = $(shell pkg-config --cflags '$(1)')
+lib = $(shell pkg-config $(3) --libs '$(1)')
 LABD_PKGS  := libtraceevent >= 1.7 sqlite3 >= 3.40 libmicrohttpd >= 0.9.75 jansson >= 2.14 nettle zlib
 CTL_PKGS   := libcurl jansson >= 2.14 nettle zlib
 AGENT_PKGS := libtracefs >= 1.6 libtraceevent >= 1.7 jansson >= 2.14 zlib
@@ -42,7 +42,7 @@ CHURN_OBJS := $(call objs,kernel/workload)
 PROGRAMS   := $(O)/labd $(O)/labctl $(O)/lab-agent $(O)/kvm-churn
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(O)/tests/unit/%,$(wildcard tests/unit/test_*.c))
 
-.PHONY: all run check setup kernels image bench unit functional machine lint asan tsan fuzz install clean help
+.PHONY: all run check setup kernels image prove unit unit-programs functional machine bench asan tsan fuzz lint install clean help
 all: $(PROGRAMS)
 
 $(O)/labd: $(O)/daemon/labd.o $(LIB_OBJS)
@@ -83,3 +83,88 @@ $(O)/tests/unit/%: tests/unit/%.c $(LIB_OBJS) $(filter-out %/main.o,$(CHURN_OBJS
 		$(call lib,$(ALL_PKGS) check) -lm -lpthread
 
 -include $(shell find $(O) -name '*.d' 2>/dev/null)
+
+# ---- what users and CI call -----------------------------------------------------------------------
+
+
+# Installs packages only when some are missing. Everything that needs them is made by a make of its own,
+# so that pkg-config is asked after the install.
+setup:
+	@scripts/setup
+
+# kernels: what the shipped experiments need; KERNELS="kvm-base kvm-hint" picks some.
+KERNELS ?= $(addprefix kvm-,base iterator hint scan nogate)
+kernels:
+	$(Q)O=$(abspath $(O)) kernel/build.sh $(KERNELS)
+
+image: $(O)/lab-agent $(O)/kvm-churn
+	$(Q)O=$(abspath $(O)) scripts/image.sh
+
+run: setup
+	@$(MAKE) --no-print-directory all image
+	@$(MAKE) --no-print-directory kernels KERNELS="kvm-base kvm-hint"
+	@O=$(O) DATA=$(DATA) ONCE=$(ONCE) scripts/run.sh
+
+# One prove over everything, so that its last line counts everything.
+check: setup
+	@$(MAKE) --no-print-directory all image unit-programs
+	@$(MAKE) --no-print-directory kernels KERNELS="$(TEST_KERNELS)"
+	@$(MAKE) --no-print-directory prove TESTS="$(UNIT_TESTS) tests/functional tests/kernel tests/machine"
+
+TEST_KERNELS = $(KERNELS) kvm-noclear kvm-plain kvm-panic kvm-hang
+
+TESTS ?= $(UNIT_TESTS) tests/functional
+prove:
+	@O=$(abspath $(O)) CK_TAP_LOG_FILE_NAME=- CK_VERBOSITY=silent prove -r --timer $(TESTS)
+
+unit-programs: $(UNIT_TESTS)
+unit: $(UNIT_TESTS)
+	@$(MAKE) --no-print-directory prove TESTS="$(UNIT_TESTS)"
+functional: all unit-programs
+	@$(MAKE) --no-print-directory prove TESTS=tests/functional
+machine: all image
+	@$(MAKE) --no-print-directory kernels KERNELS="$(TEST_KERNELS)"
+	@$(MAKE) --no-print-directory prove TESTS="tests/machine"
+
+bench: all
+	@O=$(O) tests/bench/store.sh
+
+# Sanitizer builds run the unit and functional tests; a finding ends the program that has it.
+asan tsan:
+	@$(MAKE) --no-print-directory O=build-$@ SAN=$@ CFLAGS="-O1 -g" all unit-programs
+	@$(MAKE) --no-print-directory O=build-$@ SAN=$@ prove TESTS="$(patsubst $(O)/%,build-$@/%,$(UNIT_TESTS)) tests/functional"
+
+FUZZ_SECONDS ?= 20
+FUZZERS := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
+fuzz: $(O)/gen/embedded.c
+	@set -e; for target in $(FUZZERS); do \
+		$(MAKE) --no-print-directory $(O)/fuzz/$$target; \
+		scripts/fuzz.sh $(O)/fuzz/$$target $(FUZZ_SECONDS); done
+
+FUZZ_SRCS := $(filter-out daemon/labd.c,$(wildcard $(addprefix daemon/,base/*.c plan/*.c machine/*.c capture/*.c store/*.c stats/*.c)))
+$(O)/fuzz/%: tests/fuzz/%.c $(FUZZ_SRCS) $(O)/gen/embedded.c
+	$(call say,FUZZ,$@)
+	@mkdir -p $(@D)
+	$(Q)clang -std=gnu11 -D_GNU_SOURCE -Idaemon -I. -g -O1 -fno-strict-aliasing -fsanitize=fuzzer,address,undefined \
+		$(call pkg,$(LABD_PKGS)) -o $@ $^ $(call lib,$(LABD_PKGS)) -lm -lpthread
+
+LINT_C = $(wildcard daemon/*.[ch] daemon/*/*.[ch] kernel/workload/*.[ch] tests/*/*.[ch])
+lint:
+	clang-format --dry-run --Werror $(LINT_C)
+	cppcheck --quiet --std=c11 --enable=warning,performance,portability --inline-suppr --error-exitcode=1 \
+		--suppress=missingIncludeSystem --suppress=normalCheckLevelMaxBranches -Idaemon -j2 daemon kernel/workload
+	shellcheck scripts/*.sh scripts/setup kernel/*.sh tests/bench/*.sh .ci/run
+	scripts/kernel-doc.sh $(filter %.c,$(LINT_C))
+
+PREFIX ?= /usr/local
+install: all
+	install -D -m 755 -t $(DESTDIR)$(PREFIX)/bin $(O)/labd $(O)/labctl $(O)/lab-agent $(O)/kvm-churn
+
+clean:
+	rm -rf $(O) build-asan build-tsan
+
+help:
+	@sed -n 's/^# \{0,1\}//p' Makefile | sed -n '2,9p'
+	@echo 'make run        set up, run a first experiment, serve the dashboard on 127.0.0.1:8210'
+	@echo 'make check      set up, build all, pass all tests'
+	@echo 'make all | kernels | image | unit | functional | machine | bench | asan | tsan | fuzz | lint | install | clean'
