@@ -68,22 +68,30 @@ struct machine;
 struct boot;
 
 /**
+ * struct machine_transport - a machine that is powered on; the session closes the descriptors
+ * @console_fd: what the serial console says
+ * @agent_fd: a stream socket to the agent, with a send timeout
+ * @messages_fd: what the machine's program says on stderr, -1 for none
+ * @pid_fd: readable when the machine's program ended, -1 for none; closed by the driver's kill
+ * @pid: for people
+ */
+struct machine_transport {
+	int console_fd;
+	int agent_fd;
+	int messages_fd;
+	int pid_fd;
+	int pid;
+};
+
+/**
  * struct machine_ops - a driver
  * @name: as the spec's "machine" says it
  * @version: of the driver's behaviour; stored with each boot
  * @describe: what the machine is:
  * {"driver","emulated":bool,"clock":"…","qemu_version":"…","argv":[…]}; new reference
- * @boot: power on and give the transport: the console's and the agent's stream and a pidfd to wait
- * on; <0 errno
+ * @boot: power on; <0 errno
  * @kill: power off at once; may be called at any time after boot, more than once
  */
-struct machine_transport {
-	int console_fd;
-	int agent_fd;
-	int pid_fd;
-	int pid;
-};
-
 struct machine_ops {
 	const char *name;
 	unsigned int version;
@@ -99,7 +107,8 @@ const struct machine_ops *const *machine_list(size_t *ret_count);
  * A boot's life, the same for each driver. boot_start() powers on; boot_wait_hello() proves the
  * kernel; boot_run() does one run; boot_finish() powers off, reads the console on for a while so
  * that a late oops wins, classifies and frees. A negative return of the middle two means that the
- * boot is over: call boot_finish() for the reason.
+ * boot is over: call boot_finish() for the reason. A machine that cannot be powered on is an end
+ * like any other. All of them are called from one thread, with SIGPIPE ignored.
  */
 int boot_start(const struct machine_ops *ops, const struct boot_request *request,
 	       struct boot **ret_boot);
@@ -108,9 +117,11 @@ int boot_wait_hello(struct boot *boot, json_t **ret_hello);
 /**
  * struct run_request - one run
  * @job: the JOB frame's object (see agent/job.h)
- * @capture_path: file to receive the capture; made, written and fsynced here, removed on failure
+ * @capture_path: file to receive the capture; it appears whole and fsynced, or not at all (also
+ * when the agent had none to send)
  * @capture_max: bytes at which a capture is refused
  * @timeout_ms: JOB to DONE, shipping included
+ * @started: called once when the workload starts, may be NULL
  */
 struct run_request {
 	const json_t *job;

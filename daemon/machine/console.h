@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef LABD_MACHINE_CONSOLE_H
+#define LABD_MACHINE_CONSOLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * The log of one boot: what the machine says on its serial console, and marked as such what its
+ * program, the agent and the lab say about it. The serial lines are searched for the ways a kernel
+ * tells that it is in trouble.
+ */
+struct console;
+
+#define CONSOLE_FILE_MAX (8u << 20)
+#define CONSOLE_LINE_SHOWN 160
+
+enum console_source {
+	CONSOLE_SERIAL,
+	CONSOLE_PROGRAM, /* the emulator's own messages */
+	CONSOLE_AGENT,
+	CONSOLE_LAB,
+	CONSOLE_N_SOURCES,
+};
+
+/* What the kernel said about itself; a later one outranks those before it. */
+enum console_cause {
+	CONSOLE_FINE,
+	CONSOLE_HANG,	/* hung task, lockup or RCU stall, as the kernel's watchdogs report them */
+	CONSOLE_REBOOT, /* a second kernel banner */
+	CONSOLE_OOPS,
+	CONSOLE_PANIC,
+};
+
+/**
+ * struct console_report - what was seen so far; all text is printable ASCII
+ * @cause: the gravest
+ * @line: the line that showed it, empty when fine
+ * @first: the first line that showed an oops or a panic: a panic's true reason is often an oops
+ * @program_line: last line of the machine's program
+ * @lines: lines around the cause, or the last ones when there is none (filled in by console_end())
+ * @bytes: of the serial console
+ * @dropped: bytes that the file's limit, or a full disk, kept out of the file
+ * @error: first errno of writing the file, 0 for none
+ */
+struct console_report {
+	enum console_cause cause;
+	char line[CONSOLE_LINE_SHOWN];
+	char first[CONSOLE_LINE_SHOWN];
+	char program_line[CONSOLE_LINE_SHOWN];
+	char lines[4096];
+	uint64_t bytes;
+	uint64_t dropped;
+	int error;
+};
+
+int console_open(const char *path, int64_t power_on_ns, struct console **ret_console);
+void console_feed(struct console *console, enum console_source source, const void *data,
+		  size_t length);
+const struct console_report *console_report(const struct console *console);
+void console_end(struct console *console);
+void console_free(struct console *console);
+
+#endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef LABD_MACHINE_SESSION_H
+#define LABD_MACHINE_SESSION_H
+
+#include "base/frame.h"
+#include "machine/console.h"
+#include "machine/machine.h"
+#include "machine/receive.h"
+#include "machine/state.h"
+
+/* Inside of a boot's session: what session.c (its life) and pump.c (its bytes) share. */
+
+enum boot_phase {
+	PHASE_BOOTING, /* until HELLO */
+	PHASE_IDLE,
+	PHASE_RUNNING, /* JOB to DONE */
+	PHASE_OFF,     /* QUIT was sent */
+};
+
+/**
+ * struct boot - one boot
+ * @facts: its @stop ends every wait
+ * @error: negative errno that goes with the stop
+ * @last_sign_ns: when console or agent last said something
+ * @hello: what HELLO said, until it is handed out
+ * @run: the run in progress
+ * @done: what DONE said, until it is handed out
+ * @file: the run's capture
+ * @announced: FILE came
+ * @started: STARTED came
+ */
+struct boot {
+	const struct machine_ops *ops;
+	struct boot_request request;
+	struct machine_transport transport;
+	struct console *console;
+	struct frame_reader reader;
+	struct boot_facts facts;
+	enum boot_phase phase;
+	int error;
+	int64_t power_on_ns;
+	int64_t last_sign_ns;
+	json_t *hello;
+	const struct run_request *run;
+	json_t *done;
+	struct receive file;
+	bool announced;
+	bool started;
+};
+
+void boot_stop(struct boot *boot, enum boot_stop stop, int error, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+
+/* pump.c */
+void pump(struct boot *boot, int64_t until_ns);
+void pump_drain(struct boot *boot);
+
+/* frames.c */
+int frames_take(void *arg, const struct frame *frame);
+
+#endif
