@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* lab-agent: runs in the machine under test, proves its kernel, does the host's jobs one at a time.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "agent/channel.h"
+#include "agent/env.h"
+#include "agent/init.h"
+#include "agent/run.h"
+#include "agent/tracefs.h"
+#include "base/frame.h"
+#include "base/log.h"
+#include "base/util.h"
+
+#define PORT_NAME "org.labd.agent"
+#define HOST_TIMEOUT_MS 30000
+
+/**
+ * struct agent - one process' life
+ * @quit: the host said so, or a signal did
+ */
+struct agent {
+	struct agent_settings settings;
+	const struct agent_channel_ops *channel;
+	const char *address;
+	int fd;
+	bool quit;
+};
+
+static const char usage[] =
+	"usage: lab-agent [--fd N] [--bin DIR] [--spool DIR]\n"
+	"  --fd N       frames over this inherited descriptor (default: virtio port " PORT_NAME
+	")\n"
+	"  --bin DIR    where the workloads are (default /bin)\n"
+	"  --spool DIR  a folder on a tmpfs for raw pages (default /run)\n"
+	"As PID 1 it mounts what it needs and powers the machine off in the end.\n";
+
+static int on_frame(void *arg, const struct frame *frame)
+{
+	struct agent *agent = arg;
+
+	switch (frame->type) {
+	case FRAME_JOB:
+		return agent_run(&agent->settings, agent->fd, frame->payload, frame->length);
+	case FRAME_QUIT:
+		agent->quit = true;
+		return -ECANCELED;
+	default:
+		return -EPROTO;
+	}
+}
+
+static int send_hello(struct agent *agent)
+{
+	json_t *hello = agent_env_hello();
+	char *text = hello ? json_dumps(hello, JSON_COMPACT) : NULL;
+	int ret;
+
+	ret = text ? frame_write(agent->fd, FRAME_HELLO, text, strlen(text)) : -ENOMEM;
+	free(text);
+	json_decref(hello);
+	return ret;
+}
+
+/* Serve one host until it hangs up (0), says QUIT or fails (negative). */
+static int serve(struct agent *agent)
+{
+	struct pollfd fds[] = {
+		{.fd = agent->settings.signal_fd, .events = POLLIN},
+		{.fd = agent->fd, .events = POLLIN},
+	};
+	struct frame_reader reader;
+	uint8_t buffer[4096];
+	ssize_t n;
+	int ret;
+
+	ret = frame_reader_init(&reader);
+	if (ret)
+		return ret;
+	ret = send_hello(agent);
+	while (!ret) {
+		if (poll(fds, ARRAY_SIZE(fds), -1) < 0)
+			continue;
+		if (fds[0].revents) {
+			agent->quit = true;
+			break;
+		}
+		n = read(agent->fd, buffer, sizeof(buffer));
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0) {
+			ret = n ? -errno : 0;
+			break;
+		}
+		ret = frame_reader_push(&reader, buffer, n, on_frame, agent);
+	}
+	frame_reader_free(&reader);
+	return ret;
+}
+
+static int live(struct agent *agent)
+{
+	int ret;
+
+	do {
+		ret = agent->channel->open(agent->address, HOST_TIMEOUT_MS, &agent->fd);
+		if (ret) {
+			log_err("no host on the %s: %s", agent->channel->name, strerror(-ret));
+			return ret;
+		}
+		ret = serve(agent);
+		close(agent->fd);
+		if (ret && !agent->quit)
+			log_err("lost the host: %s", strerror(-ret));
+	} while (!agent->quit && agent->channel->reopens);
+	return agent->quit ? 0 : ret;
+}
+
+static int parse_options(int argc, char **argv, struct agent *agent)
+{
+	static const struct option options[] = {
+		{"fd", required_argument, NULL, 'f'},
+		{"bin", required_argument, NULL, 'b'},
+		{"spool", required_argument, NULL, 's'},
+		{"help", no_argument, NULL, 'h'},
+		{0},
+	};
+	int c;
+
+	while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
+		switch (c) {
+		case 'f':
+			agent->channel = &agent_channel_fd;
+			agent->address = optarg;
+			break;
+		case 'b':
+			agent->settings.bin_dir = optarg;
+			break;
+		case 's':
+			agent->settings.spool_dir = optarg;
+			break;
+		case 'h':
+			fputs(usage, stdout);
+			exit(EXIT_SUCCESS);
+		default:
+			return -EINVAL;
+		}
+	}
+	return optind == argc ? 0 : -EINVAL;
+}
+
+int main(int argc, char **argv)
+{
+	struct agent agent = {
+		.settings = {.bin_dir = "/bin", .spool_dir = "/run"},
+		.channel = &agent_channel_virtio,
+		.address = PORT_NAME,
+	};
+	json_t *hello;
+	sigset_t stop;
+
+	/* What else the kernel's command line holds is handed to PID 1 as arguments: not ours. */
+	if (getpid() == 1) {
+		agent_init_become();
+	} else if (parse_options(argc, argv, &agent)) {
+		fputs(usage, stderr);
+		return EXIT_FAILURE;
+	}
+
+	signal(SIGPIPE, SIG_IGN);
+	sigemptyset(&stop);
+	sigaddset(&stop, SIGTERM);
+	sigaddset(&stop, SIGINT);
+	sigprocmask(SIG_BLOCK, &stop, NULL);
+	agent.settings.signal_fd = signalfd(-1, &stop, SFD_CLOEXEC);
+	if (agent.settings.signal_fd < 0) {
+		log_err("signalfd: %s", strerror(errno));
+		return EXIT_FAILURE;
+	}
+
+	agent_trace_sweep();
+	hello = agent_env_hello();
+	agent_env_announce(hello);
+	json_decref(hello);
+	return live(&agent) ? EXIT_FAILURE : EXIT_SUCCESS;
+}
