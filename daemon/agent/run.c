@@ -288,7 +288,8 @@ int agent_run(const struct agent_settings *settings, int fd, const void *job, si
 			measure(&run);
 		if (!ret && run.ended) {
 			settle_rings(&run);
-			workload = run.workload.output ? judge_workload(&run) : NULL;
+			if (run.workload.end != AGENT_WORKLOAD_RUNNING)
+				workload = judge_workload(&run);
 			ret = agent_capture_send(fd, run.trace, run.spool, run.stats);
 		}
 	}
