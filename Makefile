@@ -18,9 +18,9 @@ say      = $(if $(filter 1,$(V)),,@printf '  %-6s %s\n' $(1) $(2))
 WARN    := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wformat=2 \
 	   -Wno-unused-parameter -Wno-missing-field-initializers -Wvla $(if $(WERROR),-Werror)
 CFLAGS  ?= -O2 -g
+, := ,
 SANFLAGS := $(if $(filter asan,$(SAN)),-fsanitize=address$(,)undefined -fno-sanitize-recover=undefined) \
 	    $(if $(filter tsan,$(SAN)),-fsanitize=thread)
-, := ,
 BASE_CFLAGS := -std=gnu11 -D_GNU_SOURCE -Idaemon -I$(O)/gen -fno-strict-aliasing $(WARN) $(SANFLAGS) -MMD -MP
 
 # Evaluated on first use, so that make run and make check can install the packages first.
