@@ -232,28 +232,27 @@ SELECT s.experiment, r.id AS run, s.round, s.arm, r.scenario, r.boot, r.state, r
        r.capture, r.sha256, r.reason, r.complete, r.measure_ns
 FROM run r JOIN slot s ON s.id = r.slot;
 
+-- CROSS JOIN fixes the order: an experiment's slots, their runs, their samples, however many others there are.
 CREATE VIEW v_sample AS
 SELECT s.experiment, a.run, s.round, s.arm, r.scenario, a.metric, a.value, a.n_events,
        a.value IS NOT NULL AND r.state = 'ok' AND NOT EXISTS (
 		SELECT 1 FROM void_pair v
 		WHERE v.experiment = s.experiment AND v.round = s.round AND v.scenario = r.scenario
 		      AND v.arm = s.arm) AS used,
-       a.note
-FROM sample a JOIN run r ON r.id = a.run JOIN slot s ON s.id = r.slot;
+       a.note, r.boot, r.slot
+FROM slot s CROSS JOIN run r ON r.slot = s.id CROSS JOIN sample a ON a.run = r.id;
 
 -- One value per boot: the median of its runs. (A slot that was booted twice after a crash of the lab
 -- counts as one boot per scenario, since each of its runs was finished once.)
 CREATE VIEW v_boot_sample AS
-WITH ranked AS (
-	SELECT v.experiment, v.round, v.arm, v.scenario, v.metric, v.value, v.n_events, v.used, r.boot,
-	       row_number() OVER w AS k, count(*) OVER (PARTITION BY r.slot, v.scenario, v.metric) AS n
-	FROM v_sample v JOIN run r ON r.id = v.run
-	WHERE v.value IS NOT NULL
-	WINDOW w AS (PARTITION BY r.slot, v.scenario, v.metric ORDER BY v.value)
-)
 SELECT experiment, max(boot) AS boot, round, arm, scenario, metric, avg(value) AS value,
        min(n_events) AS n_events, min(used) AS used
-FROM ranked
+FROM (
+	SELECT *, row_number() OVER cell AS k,
+	       count(*) OVER (cell ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS n
+	FROM v_sample
+	WHERE value IS NOT NULL
+	WINDOW cell AS (PARTITION BY experiment, round, arm, scenario, metric ORDER BY value))
 WHERE k IN ((n + 1) / 2, (n + 2) / 2)
 GROUP BY experiment, round, arm, scenario, metric;
 

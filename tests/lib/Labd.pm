@@ -36,8 +36,8 @@ sub start {
 		close $out;
 		open STDERR, ">&", $in;
 		$ENV{$_} = $self->{env}{$_} for keys %{ $self->{env} };
-		exec "$build/labd", "--data", $self->{data}, "--port", 0, @{ $self->{args} };
-		POSIX::_exit(127);
+		exec { "$build/labd" } "labd", "--data", $self->{data}, "--port", 0, @{ $self->{args} }
+			or POSIX::_exit(127);
 	}
 	close $in;
 	$self->{pid}  = $pid;
@@ -114,6 +114,7 @@ sub until {
 	my $got;
 	until ($got = $code->()) {
 		last if time > $end;
+		$self->log;
 		sleep 0.2;
 	}
 	return $got;
