@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Paths: the table of what the API offers, and how a path finds its row. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/util.h"
+#include "http/request.h"
+#include "http/route.h"
+
+const struct route routes[] = {
+	{"GET", "/api/v1/experiments", experiments_list},
+	{"POST", "/api/v1/experiments", experiments_submit},
+	{"GET", "/api/v1/experiments/{id}", experiments_get},
+	{"POST", "/api/v1/experiments/{id}/cancel", experiments_cancel},
+	{"GET", "/api/v1/experiments/{id}/results", experiments_results},
+	{"GET", "/api/v1/experiments/{id}/report", experiments_report},
+	{"GET", "/api/v1/experiments/{id}/stream", experiments_stream},
+	{"GET", "/api/v1/experiments/{id}/boots", experiments_boots},
+	{"GET", "/api/v1/experiments/{id}/runs", experiments_runs},
+	{"GET", "/api/v1/boots/{id}", boots_get},
+	{"GET", "/api/v1/boots/{id}/console", boots_console},
+	{"GET", "/api/v1/runs/{id}", runs_get},
+	{"GET", "/api/v1/runs/{id}/capture", runs_capture},
+	{"GET", "/api/v1/builds", builds_list},
+	{"POST", "/api/v1/builds", builds_register},
+	{"GET", "/api/v1/machines", machines_list},
+	{"GET", "/api/v1/imports", imports_list},
+	{"POST", "/api/v1/imports", imports_create},
+	{"GET", "/api/v1/imports/{id}", imports_get},
+	{"GET", "/metrics", metrics_get},
+	{"GET", "/healthz", health_get},
+	{0},
+};
+
+/**
+ * route_match() - does @path fit @pattern?
+ * @ret_id: the number that stands for "{id}", 0 if the pattern has none
+ */
+bool route_match(const char *pattern, const char *path, int64_t *ret_id)
+{
+	static const char placeholder[] = "{id}";
+	int64_t id = 0;
+
+	while (*pattern) {
+		char number[20];
+		size_t length;
+
+		if (strncmp(pattern, placeholder, sizeof(placeholder) - 1)) {
+			if (*pattern++ != *path++)
+				return false;
+			continue;
+		}
+		length = strcspn(path, "/");
+		if (!length || length >= sizeof(number) || *path < '1' || *path > '9')
+			return false;
+		memcpy(number, path, length);
+		number[length] = '\0';
+		if (parse_i64(number, 1, INT64_MAX, &id))
+			return false;
+		pattern += sizeof(placeholder) - 1;
+		path += length;
+	}
+	if (*path)
+		return false;
+	*ret_id = id;
+	return true;
+}
+
+static bool method_fits(const char *offered, const char *asked)
+{
+	return !strcmp(offered, asked) || (!strcmp(offered, "GET") && !strcmp(asked, "HEAD"));
+}
+
+/**
+ * route_find() - the row for a method and a path
+ * @ret_allow: with -EPERM the methods that the path has, for the Allow header
+ *
+ * Return: 0, -ENOENT for an unknown path, -EPERM for a method that the path does not have.
+ */
+int route_find(const struct route *table, const char *method, const char *path,
+	       const struct route **ret_route, int64_t *ret_id, char *ret_allow, size_t allow_size)
+{
+	size_t used = 0;
+	int64_t id;
+
+	for (const struct route *route = table; route->method; route++) {
+		if (!route_match(route->pattern, path, &id))
+			continue;
+		if (method_fits(route->method, method)) {
+			*ret_route = route;
+			*ret_id = id;
+			return 0;
+		}
+		used += snprintf(ret_allow + used, allow_size - used, "%s%s%s", used ? ", " : "",
+				 route->method, strcmp(route->method, "GET") ? "" : ", HEAD");
+		if (used >= allow_size)
+			used = allow_size - 1;
+	}
+	return used ? -EPERM : -ENOENT;
+}
