@@ -11,6 +11,10 @@
  * format, ev_<system>_<event>(run, cpu, ts_ns, pid, <fields>), a view over the versions of a
  * format, and copies of the runs' names so that the file explains itself. One run is stored by one
  * transaction; it is then found by its span of rowids, so that no index is needed to read it back.
+ *
+ * Fields are named by their columns: a field that would hide a column of every table is f_<name>,
+ * element n of a small array is <name>_<n>. Unsigned 64-bit values above INT64_MAX are stored as
+ * two's complement.
  */
 struct events_db;
 
@@ -81,8 +85,23 @@ void ingest_result_free(struct ingest_result *result);
 int events_values(struct events_db *db, int64_t run, const char *event, const char *field,
 		  int64_t **ret_values, size_t *ret_n);
 int events_count(struct events_db *db, int64_t run, const char *event, uint64_t *ret_count);
+/**
+ * struct event_pairs - times between begins and ends
+ * @durations: ns, in no order
+ * @n: how many
+ * @unmatched: begins without an end, and ends without a begin
+ * @excluded: pairs that a gap of lost events touches: what looks like one may be halves of two
+ */
+struct event_pairs {
+	int64_t *durations;
+	size_t n;
+	size_t unmatched;
+	size_t excluded;
+};
+
+#define EVENTS_MAX_KEYS 4
+
 int events_pairs(struct events_db *db, int64_t run, const char *begin, const char *end,
-		 char *const *keys, size_t n_keys, int64_t **ret_durations, size_t *ret_n,
-		 size_t *ret_unmatched);
+		 char *const *keys, size_t n_keys, struct event_pairs *ret_pairs);
 
 #endif

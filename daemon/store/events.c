@@ -1,0 +1,422 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Raw events: one file per experiment, one transaction per run. See events.h and schema/events.sql.
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/embed.h"
+#include "base/log.h"
+#include "base/util.h"
+#include "store/db.h"
+#include "store/events_priv.h"
+
+#define EVENTS_VERSION "1"
+#define BUSY_MS 30000
+
+/*
+ * An event that was recorded and never came has an empty table rather than none, so that queries
+ * work. A foreign capture may bring the formats of a whole kernel: then only those with records get
+ * tables.
+ */
+#define EMPTY_TABLES_MAX 64
+
+/**
+ * struct ingest - one capture on its way into the tables
+ * @tables: by what the event's records start with
+ * @used: the same, in order of appearance
+ */
+struct ingest {
+	struct events_db *db;
+	struct tracedat_file *file;
+	const struct ingest_run *run;
+	struct event_table *tables[UINT16_MAX + 1];
+	struct event_table *used[TRACEDAT_MAX_FORMATS];
+	size_t n_used;
+	struct ingest_cpu cpus[TRACEDAT_MAX_CPUS];
+	uint64_t records;
+	int64_t first_ts;
+	int64_t last_ts;
+	char *error;
+	size_t error_size;
+};
+
+static int __attribute__((format(printf, 3, 4)))
+refuse(struct ingest *in, int err, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(in->error, in->error_size, fmt, args);
+	va_end(args);
+	return err;
+}
+
+static int create_schema(sqlite3 *db)
+{
+	const struct embedded *file = embedded_files;
+	int64_t version;
+	int ret;
+
+	while (file->name && strcmp(file->name, "schema/events.sql"))
+		file++;
+	if (!file->name)
+		return -ENOENT;
+	ret = db_begin(db);
+	if (ret)
+		return ret;
+	/* Somebody else may have made it while we waited. */
+	ret = db_get_int(db, &version, "PRAGMA user_version", "");
+	if (!ret && !version &&
+	    (sqlite3_exec(db, file->data, NULL, NULL, NULL) != SQLITE_OK ||
+	     sqlite3_exec(db, "PRAGMA user_version = " EVENTS_VERSION, NULL, NULL, NULL) !=
+		     SQLITE_OK))
+		ret = db_error(db, file->name);
+	if (ret)
+		db_rollback(db);
+	else
+		ret = db_commit(db);
+	return ret;
+}
+
+/*
+ * WAL, because somebody may sit in a sqlite3 shell with a read transaction open: with a rollback
+ * journal the ingest would have to wait for him, or he for it. That costs some 15 % of the ingest's
+ * speed. FULL, since labd says in lab.db that a run is stored, and that must be true after the
+ * machine's next panic.
+ *
+ * A small cache, for the pages are written once, in order, and never read again: 4 MiB stay in the
+ * CPU's cache, where 64 MiB made the same ingest half as fast.
+ */
+static int prepare_file(sqlite3 *db, const char *path)
+{
+	static const char pragmas[] = "PRAGMA page_size = 65536; PRAGMA journal_mode = WAL;"
+				      "PRAGMA synchronous = FULL; PRAGMA cache_size = -4096;"
+				      "PRAGMA journal_size_limit = 0; PRAGMA trusted_schema = OFF";
+	int64_t version;
+	int ret;
+
+	sqlite3_extended_result_codes(db, 1);
+	sqlite3_busy_timeout(db, BUSY_MS);
+	if (sqlite3_exec(db, pragmas, NULL, NULL, NULL) != SQLITE_OK)
+		return db_error(db, path);
+	ret = db_get_int(db, &version, "PRAGMA user_version", "");
+	if (!ret && version > atoi(EVENTS_VERSION)) {
+		log_err("%s is of schema %lld, this labd knows up to " EVENTS_VERSION
+			": use a newer labd",
+			path, (long long)version);
+		ret = -EPROTO;
+	}
+	if (!ret && !version)
+		ret = create_schema(db);
+	return ret;
+}
+
+/**
+ * events_open() - open an experiment's file of events, made if it is not there
+ * @path: the file
+ * @ret_db: the caller's, with events_close(); for one thread at a time
+ *
+ * Return: 0, -EPROTO for a file of a newer labd, -EUCLEAN for a damaged one, or another negative
+ * errno; each is logged.
+ */
+int events_open(const char *path, struct events_db **ret_db)
+{
+	struct events_db *events = calloc(1, sizeof(*events));
+	int ret;
+
+	if (!events)
+		return -ENOMEM;
+	if (sqlite3_open_v2(path, &events->db,
+			    SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
+			    NULL) != SQLITE_OK)
+		ret = events->db ? db_error(events->db, path) : -ENOMEM;
+	else
+		ret = prepare_file(events->db, path);
+	ret = ret ?: event_batch_open(events->db, &events->batch);
+	if (ret)
+		events_close(events);
+	else
+		*ret_db = events;
+	return ret;
+}
+
+/** events_close() - NULL is allowed */
+void events_close(struct events_db *db)
+{
+	if (!db)
+		return;
+	db_close(db->db);
+	event_batch_free(db->batch);
+	free(db);
+}
+
+static int open_table(struct ingest *in, uint16_t id)
+{
+	const struct tracedat_format *format = tracedat_find_format(in->file, id);
+	struct event_layout *layout;
+	struct event_table *table;
+	int ret;
+
+	if (in->n_used == ARRAY_SIZE(in->used))
+		return refuse(in, -EBADMSG, "the capture holds records of more than %zu events",
+			      ARRAY_SIZE(in->used));
+	if (format) {
+		ret = event_layout_parse(format, &layout);
+		if (ret == -EBADMSG || ret == -E2BIG)
+			return refuse(in, -EBADMSG, "the format of %s:%s %s", format->system,
+				      format->name,
+				      ret == -E2BIG ? "has too many fields" : "does not parse");
+		ret = ret ?: event_table_open(in->db->db, layout, &table);
+		if (ret == -E2BIG)
+			return refuse(in, -EBADMSG,
+				      "%s:%s has too many different formats in this experiment",
+				      format->system, format->name);
+	} else {
+		ret = event_table_unknown(id, &table);
+	}
+	if (ret)
+		return ret;
+	in->used[in->n_used++] = table;
+	in->tables[id] = table;
+	/* Ids differ between kernels, names do not. */
+	for (size_t i = 0; i + 1 < in->n_used; i++)
+		if (!strcmp(in->used[i]->event, table->event))
+			return refuse(in, -EBADMSG, "the capture holds two formats of %s",
+				      table->event);
+	return 0;
+}
+
+static int open_empty_tables(struct ingest *in)
+{
+	size_t n = 0;
+	int ret = 0;
+
+	for (size_t i = 0; i < in->file->n_formats; i++)
+		n += strcmp(in->file->formats[i].system, "ftrace") != 0;
+	for (size_t i = 0; n <= EMPTY_TABLES_MAX && i < in->file->n_formats && !ret; i++)
+		if (strcmp(in->file->formats[i].system, "ftrace"))
+			ret = open_table(in, in->file->formats[i].id);
+	return ret;
+}
+
+static int flush(struct ingest *in)
+{
+	return event_batch_flush(in->db->batch, in->used, in->n_used);
+}
+
+static int push(struct ingest *in, unsigned int cpu, const struct page_record *record)
+{
+	uint16_t id = record->data[0] | record->data[1] << 8;
+	struct event_table *table = in->tables[id];
+	int ret;
+
+	if (!table) {
+		ret = open_table(in, id);
+		if (ret)
+			return ret;
+		table = in->tables[id];
+	}
+	table->count++;
+	if (!table->layout)
+		return 0;
+	return event_batch_push(in->db->batch, table, cpu, record) ? flush(in) : 0;
+}
+
+static int note_loss(struct ingest *in, unsigned int cpu, int64_t from_ts, int64_t to_ts,
+		     int64_t missed)
+{
+	static const char sql[] = "INSERT INTO run_loss VALUES (?1, ?2, ?3, ?4, ?5)";
+	int64_t run = in->run->run;
+
+	if (missed == PAGE_MISSED_UNKNOWN) {
+		in->cpus[cpu].lost_unknown++;
+		return db_run(in->db->db, sql, "iiiin", run, (int64_t)cpu, from_ts, to_ts);
+	}
+	in->cpus[cpu].lost += missed;
+	return db_run(in->db->db, sql, "iiiii", run, (int64_t)cpu, from_ts, to_ts, missed);
+}
+
+/* One page; @last is the time of the span's event before it, 0 if there is none. */
+static int read_page(struct ingest *in, unsigned int cpu, const uint8_t *page, size_t size,
+		     int64_t *last)
+{
+	struct page_record record;
+	struct page_walk walk;
+	uint64_t n = 0;
+	int64_t missed, page_ts;
+	int ret, more;
+
+	ret = page_open(&walk, page, size);
+	missed = ret ? 0 : walk.missed;
+	page_ts = ret ? 0 : (int64_t)walk.ts;
+	while (!ret && (more = ret = page_next(&walk, &record)) > 0) {
+		ret = 0;
+		if (!n++ && missed) {
+			ret = note_loss(in, cpu, *last, record.ts, missed);
+			missed = 0;
+		}
+		*last = (int64_t)record.ts;
+		if (!in->records || *last < in->first_ts)
+			in->first_ts = *last;
+		if (!in->records || *last > in->last_ts)
+			in->last_ts = *last;
+		in->records++;
+		ret = ret ?: push(in, cpu, &record);
+	}
+	in->cpus[cpu].records += n;
+	if (!ret && missed)
+		ret = note_loss(in, cpu, *last, page_ts, missed);
+	return ret;
+}
+
+static int read_span(struct ingest *in, const struct tracedat_span *span)
+{
+	uint32_t page_size = in->file->page_size;
+	int64_t last = 0;
+	int ret = 0;
+
+	for (uint64_t at = 0; at < span->size && !ret; at += page_size) {
+		uint64_t left = span->size - at;
+
+		ret = read_page(in, span->cpu, span->pages + at,
+				left < page_size ? left : page_size, &last);
+		if (ret == -EBADMSG && !*in->error)
+			refuse(in, ret,
+			       "the capture is damaged: page %llu of CPU %u does not decode",
+			       (unsigned long long)(at / page_size), span->cpu);
+	}
+	return ret;
+}
+
+static int note_run(struct ingest *in)
+{
+	const struct ingest_run *run = in->run;
+	sqlite3 *db = in->db->db;
+	int ret;
+
+	ret = db_run(db,
+		     "INSERT INTO run VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+		     "iittttiiittt", run->run, (int64_t)run->round, run->arm, run->scenario,
+		     run->capture, run->sha256, (int64_t)in->records, in->first_ts, in->last_ts,
+		     in->file->clock, in->file->uname, in->file->cpustat);
+	for (size_t i = 0; i < in->n_used && !ret; i++) {
+		const struct event_table *table = in->used[i];
+		int64_t count = table->count;
+
+		if (table->layout && count)
+			ret = db_run(db, "INSERT INTO run_span VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+				     "itiiii", run->run, table->event, table->version,
+				     table->first_rowid, table->first_rowid + count - 1, count);
+		else
+			ret = db_run(db, "INSERT INTO run_span VALUES (?1, ?2, ?3, NULL, NULL, ?4)",
+				     "itii", run->run, table->event, table->version, count);
+	}
+	for (unsigned int cpu = 0; cpu < in->file->n_cpus && !ret; cpu++)
+		ret = db_run(db, "INSERT INTO run_cpu VALUES (?1, ?2, ?3, ?4, ?5)", "iiiii",
+			     run->run, (int64_t)cpu, (int64_t)in->cpus[cpu].records,
+			     (int64_t)in->cpus[cpu].lost, (int64_t)in->cpus[cpu].lost_unknown);
+	return ret;
+}
+
+/* ts_ns must be what its name says. */
+static int check_clock(struct ingest *in)
+{
+	static const char *const not_ns[] = {"counter", "uptime", "x86-tsc", "ppc-tb"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(not_ns); i++)
+		if (!strcmp(in->file->clock, not_ns[i]))
+			return refuse(in, -EBADMSG,
+				      "the capture's clock is %s, which does not count ns",
+				      not_ns[i]);
+	return 0;
+}
+
+static int store(struct ingest *in)
+{
+	sqlite3 *db = in->db->db;
+	int ret;
+
+	event_batch_start(in->db->batch, in->run->run);
+	ret = db_begin(db);
+	if (ret)
+		return ret;
+	ret = open_empty_tables(in);
+	for (size_t i = 0; i < in->file->n_spans && !ret; i++)
+		ret = read_span(in, &in->file->spans[i]);
+	ret = ret ?: flush(in);
+	ret = ret ?: note_run(in);
+	if (ret && !*in->error)
+		refuse(in, ret, "%s", ret == -ENOSPC ? "the disk is full" : sqlite3_errmsg(db));
+	/* Statements first: a rollback undoes the tables that they are prepared on. */
+	for (size_t i = 0; i < in->n_used; i++)
+		event_table_free(in->used[i]);
+	if (ret)
+		db_rollback(db);
+	else
+		ret = db_commit(db);
+	return ret;
+}
+
+/* Is the run here already? Then it is of this capture, or somebody mixes up two experiments. */
+static int find_run(struct events_db *db, const struct ingest_run *run, char *ret_error,
+		    size_t error_size)
+{
+	char *sha256;
+	int ret;
+
+	ret = db_get_text(db->db, &sha256, "SELECT sha256 FROM run WHERE run = ?1", "i", run->run);
+	if (ret)
+		return ret;
+	if (strcmp(sha256, run->sha256)) {
+		snprintf(ret_error, error_size, "run %lld is stored already, of another capture",
+			 (long long)run->run);
+		ret = -EEXIST;
+	}
+	free(sha256);
+	return ret;
+}
+
+/**
+ * events_ingest() - decode a capture and store its events, all of them or none
+ * @capture_path: trace.dat version 6
+ * @run: what the capture is; a run that is stored already is not stored again
+ * @ret_result: the same in both cases; the caller's, with ingest_result_free()
+ * @ret_error: one sentence on failure
+ * @error_size: room in @ret_error
+ *
+ * When it returns 0 the events are on the disk, and the rows survive what may happen to the machine
+ * next.
+ *
+ * Return: 0, -EBADMSG for a capture that cannot be decoded, -EEXIST for a run that is stored with
+ * another capture, -EPROTONOSUPPORT for a trace.dat of version 7, -ENOSPC, -EROFS, -EIO, -EBUSY
+ * after half a minute of waiting for another writer, or another negative errno.
+ */
+int events_ingest(struct events_db *db, const char *capture_path, const struct ingest_run *run,
+		  struct ingest_result *ret_result, char *ret_error, size_t error_size)
+{
+	struct ingest *in;
+	int ret;
+
+	if (error_size)
+		*ret_error = '\0';
+	ret = find_run(db, run, ret_error, error_size);
+	if (ret != -ENOENT)
+		return ret ?: event_result_load(db->db, run->run, ret_result);
+	in = calloc(1, sizeof(*in));
+	if (!in)
+		return -ENOMEM;
+	in->db = db;
+	in->run = run;
+	in->error = ret_error;
+	in->error_size = error_size;
+	ret = tracedat_open(capture_path, &in->file, ret_error, error_size);
+	ret = ret ?: check_clock(in);
+	ret = ret ?: store(in);
+	tracedat_close(in->file);
+	free(in);
+	return ret ?: event_result_load(db->db, run->run, ret_result);
+}

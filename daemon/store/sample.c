@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* One number per run and metric, from the run's raw events or from what its workload said. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "stats/percentile.h"
+#include "store/sample.h"
+
+static void no_value(struct sample_value *sample, const char *why)
+{
+	sample->valid = false;
+	snprintf(sample->note, sizeof(sample->note), "%s", why);
+}
+
+static void set_value(struct sample_value *sample, double value)
+{
+	sample->valid = true;
+	sample->value = value;
+}
+
+static void set_rate(struct sample_value *sample, int64_t measured_ns)
+{
+	if (measured_ns <= 0)
+		no_value(sample, "the measured span is not known");
+	else
+		set_value(sample, (double)sample->n_events * 1e9 / (double)measured_ns);
+}
+
+static double sum_i64(const int64_t *values, size_t n)
+{
+	__int128 sum = 0;
+
+	for (size_t i = 0; i < n; i++)
+		sum += values[i];
+	return (double)sum;
+}
+
+static void set_percentile(struct sample_value *sample, const int64_t *sorted, size_t n,
+			   unsigned int per_mille)
+{
+	size_t least = 1000 / (1000 - per_mille);
+	int64_t value = 0;
+
+	if (n < least) {
+		snprintf(sample->note, sizeof(sample->note),
+			 "n = %zu < %zu: p%g would be the maximum", n, least, per_mille / 10.0);
+		return;
+	}
+	percentile_i64(sorted, n, per_mille, &value);
+	set_value(sample, (double)value);
+	if (per_mille == 999 && n < P999_INTERVAL_N)
+		snprintf(sample->note, sizeof(sample->note),
+			 "n = %zu < %d: p99.9 has no upper bound", n, P999_INTERVAL_N);
+}
+
+/* @values are sorted here if need be; sample->n_events becomes @n. */
+static void aggregate(struct sample_value *sample, enum metric_agg agg, int64_t *values, size_t n,
+		      int64_t measured_ns, bool lossy)
+{
+	double median = 0;
+
+	sample->n_events = n;
+	switch (agg) {
+	case AGG_COUNT:
+		set_value(sample, (double)n);
+		return;
+	case AGG_SUM:
+		set_value(sample, sum_i64(values, n));
+		return;
+	case AGG_RATE:
+		set_rate(sample, measured_ns);
+		return;
+	default:
+		break;
+	}
+	if (!n) {
+		no_value(sample, "no events");
+		return;
+	}
+	sort_i64(values, n);
+	switch (agg) {
+	case AGG_MEDIAN:
+		median_i64(values, n, &median);
+		set_value(sample, median);
+		break;
+	case AGG_P99:
+		set_percentile(sample, values, n, 990);
+		break;
+	case AGG_P999:
+		if (lossy)
+			no_value(sample, "the run lost events");
+		else
+			set_percentile(sample, values, n, 999);
+		break;
+	case AGG_MAX:
+		set_value(sample, (double)values[n - 1]);
+		break;
+	default:
+		no_value(sample, "this aggregate needs another source");
+	}
+}
+
+static int sample_event(struct events_db *db, int64_t run, const struct spec_metric *metric,
+			int64_t measured_ns, bool lossy, struct sample_value *sample)
+{
+	int64_t *values;
+	size_t n;
+	int ret;
+
+	if (metric->agg == AGG_COUNT || metric->agg == AGG_RATE) {
+		ret = events_count(db, run, metric->event, &sample->n_events);
+		if (ret)
+			return ret;
+		if (metric->agg == AGG_COUNT)
+			set_value(sample, (double)sample->n_events);
+		else
+			set_rate(sample, measured_ns);
+		return 0;
+	}
+	ret = metric->field ? events_values(db, run, metric->event, metric->field, &values, &n)
+			    : -ENOENT;
+	if (ret == -ENOENT || ret == -EINVAL) {
+		snprintf(sample->note, sizeof(sample->note),
+			 ret == -ENOENT ? "%.60s has no field %.60s"
+					: "of %.60s, the field %.60s is no number",
+			 metric->event, metric->field ?: "");
+		return 0;
+	}
+	if (ret)
+		return ret;
+	aggregate(sample, metric->agg, values, n, measured_ns, lossy);
+	free(values);
+	return 0;
+}
+
+static int sample_pair(struct events_db *db, int64_t run, const struct spec_metric *metric,
+		       int64_t measured_ns, bool lossy, struct sample_value *sample)
+{
+	struct event_pairs pairs;
+	size_t len;
+	int ret;
+
+	ret = events_pairs(db, run, metric->begin, metric->end, metric->keys, metric->n_keys,
+			   &pairs);
+	if (ret == -ENOENT || ret == -EINVAL) {
+		no_value(sample, "a key is not a number that both events have");
+		return 0;
+	}
+	if (ret)
+		return ret;
+	aggregate(sample, metric->agg, pairs.durations, pairs.n, measured_ns, lossy);
+	free(pairs.durations);
+	len = strlen(sample->note);
+	if (pairs.unmatched || pairs.excluded)
+		snprintf(sample->note + len, sizeof(sample->note) - len,
+			 "%s%zu events without a partner, %zu pairs cut out beside lost events",
+			 len ? "; " : "", pairs.unmatched, pairs.excluded);
+	return 0;
+}
+
+/* A sum or a count; -ENOENT and -EINVAL as events_values(). */
+static int term(struct events_db *db, int64_t run, const struct spec_term *of, double *ret_value,
+		uint64_t *ret_n)
+{
+	uint64_t count;
+	int64_t *values;
+	size_t n;
+	int ret;
+
+	if (!of->field) {
+		ret = events_count(db, run, of->event, &count);
+		if (ret)
+			return ret;
+		*ret_value = (double)count;
+		*ret_n = count;
+		return 0;
+	}
+	ret = events_values(db, run, of->event, of->field, &values, &n);
+	if (ret)
+		return ret;
+	*ret_value = sum_i64(values, n);
+	*ret_n = n;
+	free(values);
+	return 0;
+}
+
+static int sample_ratio(struct events_db *db, int64_t run, const struct spec_metric *metric,
+			struct sample_value *sample)
+{
+	uint64_t n_num, n_den;
+	double num, den;
+	int ret;
+
+	ret = term(db, run, &metric->num, &num, &n_num);
+	ret = ret ?: term(db, run, &metric->den, &den, &n_den);
+	if (ret == -ENOENT || ret == -EINVAL) {
+		no_value(sample, "a field is not a number that its event has");
+		return 0;
+	}
+	if (ret)
+		return ret;
+	sample->n_events = n_num + n_den;
+	if (den == 0)
+		no_value(sample, "the denominator is 0");
+	else
+		set_value(sample, num / den);
+	return 0;
+}
+
+static int sample_array(const json_t *array, enum metric_agg agg, int64_t measured_ns,
+			struct sample_value *sample)
+{
+	size_t n = json_array_size(array);
+	int64_t *values = malloc((n + 1) * sizeof(*values));
+
+	if (!values)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		const json_t *element = json_array_get(array, i);
+
+		if (!json_is_integer(element)) {
+			no_value(sample, "the workload's array holds what is no integer");
+			free(values);
+			return 0;
+		}
+		values[i] = json_integer_value(element);
+	}
+	aggregate(sample, agg, values, n, measured_ns, false);
+	free(values);
+	return 0;
+}
+
+static int sample_workload(const struct spec_metric *metric, const json_t *workload,
+			   int64_t measured_ns, struct sample_value *sample)
+{
+	const json_t *value = json_object_get(workload, metric->workload_key);
+
+	if (!value) {
+		snprintf(sample->note, sizeof(sample->note), "the workload did not say %.100s",
+			 metric->workload_key);
+		return 0;
+	}
+	if (json_is_array(value) && metric->agg != AGG_VALUE)
+		return sample_array(value, metric->agg, measured_ns, sample);
+	if (!json_is_number(value) || metric->agg != AGG_VALUE) {
+		snprintf(sample->note, sizeof(sample->note), "%.100s of the workload is no %s",
+			 metric->workload_key, metric->agg == AGG_VALUE ? "number" : "array");
+		return 0;
+	}
+	sample->n_events = 1;
+	set_value(sample, json_number_value(value));
+	return 0;
+}
+
+/**
+ * sample_compute() - a run's number for one metric
+ * @db: where the run's events are
+ * @metric: of a spec that was checked
+ * @workload: JSON object that the workload printed, NULL if it printed none
+ * @measured_ns: time that the run measured, for rates
+ * @lossy: the run lost events, so that it has no p99.9
+ * @ret_sample: what cannot be computed from sound events is a value that is not valid and says why
+ *
+ * An event that did not come, or that this arm's kernel does not have, counts 0.
+ *
+ * Return: 0, or a negative errno when the store cannot be read.
+ */
+int sample_compute(struct events_db *db, int64_t run, const struct spec_metric *metric,
+		   const json_t *workload, int64_t measured_ns, bool lossy,
+		   struct sample_value *ret_sample)
+{
+	struct sample_value sample = {0};
+	int ret = -EINVAL;
+
+	switch (metric->source) {
+	case METRIC_EVENT:
+		ret = sample_event(db, run, metric, measured_ns, lossy, &sample);
+		break;
+	case METRIC_PAIR:
+		ret = sample_pair(db, run, metric, measured_ns, lossy, &sample);
+		break;
+	case METRIC_RATIO:
+		ret = sample_ratio(db, run, metric, &sample);
+		break;
+	case METRIC_WORKLOAD:
+		ret = sample_workload(metric, workload, measured_ns, &sample);
+		break;
+	}
+	if (!ret)
+		*ret_sample = sample;
+	return ret;
+}
