@@ -53,10 +53,11 @@ $(O)/labctl: $(CTL_OBJS)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -o $@ $^ $(call lib,$(CTL_PKGS))
 
-# Static: the initramfs holds nothing but it and the workloads.
+# Static: the initramfs holds nothing but it and the workloads. The linker warns of dlopen() in libtraceevent,
+# which is for plugins, and lab-agent loads none.
 $(O)/lab-agent: $(AGENT_OBJS)
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(CFLAGS) $(if $(SAN),$(SANFLAGS),-static) -o $@ $^ $(call lib,$(AGENT_PKGS),,--static) -lpthread
+	$(Q)$(CC) $(CFLAGS) $(if $(SAN),$(SANFLAGS),-static -Wl$(,)--no-warnings) -o $@ $^ $(call lib,$(AGENT_PKGS),,--static) -lpthread
 
 $(O)/kvm-churn: $(CHURN_OBJS)
 	$(call say,LINK,$@)

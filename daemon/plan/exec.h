@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef LABD_PLAN_EXEC_H
+#define LABD_PLAN_EXEC_H
+
+#include <jansson.h>
+#include <pthread.h>
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "machine/machine.h"
+#include "plan/plan.h"
+#include "plan/sched.h"
+#include "plan/spec.h"
+#include "store/events.h"
+
+/**
+ * struct sched - the scheduler (private to plan/)
+ * @lock: guards the writer connection and the fields below it
+ * @cancel_fd: eventfd, readable when the boot in progress must end
+ * @current: experiment being carried out, 0 when idle
+ */
+struct sched {
+	struct sched_config config;
+	pthread_t thread;
+	pthread_mutex_t lock;
+	pthread_cond_t wake;
+	sqlite3 *db;
+	int cancel_fd;
+	int64_t current;
+	bool stopping;
+	bool cancelling;
+};
+
+/**
+ * struct exec - an experiment being carried out, on the scheduler's thread
+ * @builds: manifests by arm, borrowed from @builds_json
+ */
+struct exec {
+	struct sched *sched;
+	int64_t id;
+	struct spec *spec;
+	struct plan *plan;
+	const struct machine_ops *ops;
+	json_t *machine;
+	json_t *image;
+	json_t *builds[SPEC_MAX_ARMS];
+	struct events_db *events;
+};
+
+/* exec_*: negative errno; -ECANCELED when the user or the end of labd stopped it. */
+int exec_open(struct sched *sched, int64_t id, struct exec **ret_exec, char reason[256]);
+void exec_close(struct exec *exec);
+int exec_experiment(struct exec *exec, char reason[256]);
+int exec_slot(struct exec *exec, const struct plan_slot *slot, int64_t slot_id, char reason[256]);
+int exec_store(struct exec *exec, char reason[256]);
+void exec_publish(struct exec *exec, const char *event);
+bool exec_interrupted(struct exec *exec);
+
+int import_next(struct sched *sched);
+int result_update(sqlite3 *db, int64_t experiment, const struct spec *spec);
+
+#endif

@@ -1,0 +1,457 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * One boot of a slot: power on, proof, the runs that are left, power off. Each step's intent is
+ * stored before the step, so that whoever finds the database later knows what may have happened.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/sha256.h"
+#include "base/util.h"
+#include "plan/exec.h"
+#include "store/db.h"
+
+/* Boots of one slot that the lab, not the kernel, lost; after that many the slot is void. */
+#define INFRA_TRIES 3
+/* Restarts of labd in one slot; more than that is a crash loop. */
+#define DISTURBED_TRIES 10
+
+/* Longer than the kernel's own watchdogs, so that their reports come first. */
+#define HANG_TIMEOUT_MS 150000
+/* JOB to DONE beyond the workload's own limit: ring set-up, drain and shipping. */
+#define SHIP_TIMEOUT_MS 120000
+#define CAPTURE_MAX (4ULL << 30)
+
+struct slot_boot {
+	struct exec *exec;
+	const struct plan_slot *slot;
+	int64_t slot_id;
+	int64_t id;
+	int64_t attempt;
+	char token[33];
+	char console[64]; /* relative to the data directory */
+	struct boot *boot;
+	bool workload_failed;
+};
+
+static const char *manifest(const json_t *build, const char *key)
+{
+	return json_string_value(json_object_get(build, key)) ?: "";
+}
+
+/* Whether something the scenario asked of this slot is in the books already. */
+static int run_is_done(struct slot_boot *sb, size_t place, bool *ret_done)
+{
+	struct sched *sched = sb->exec->sched;
+	int64_t n;
+	int ret;
+
+	pthread_mutex_lock(&sched->lock);
+	ret = db_get_int(sched->db, &n,
+			 "SELECT count(*) FROM run WHERE slot = ?1 AND place = ?2 "
+			 "AND state IN ('captured', 'ok', 'failed')",
+			 "ii", sb->slot_id, (int64_t)place);
+	pthread_mutex_unlock(&sched->lock);
+	if (!ret)
+		*ret_done = n > 0;
+	return ret;
+}
+
+static int note_boot(struct slot_boot *sb)
+{
+	struct sched *sched = sb->exec->sched;
+	int ret;
+
+	ret = random_hex(sb->token, 16);
+	if (ret)
+		return ret;
+	pthread_mutex_lock(&sched->lock);
+	ret = db_get_int(sched->db, &sb->attempt,
+			 "SELECT 1 + coalesce(max(attempt), 0) FROM boot WHERE slot = ?1", "i",
+			 sb->slot_id);
+	if (!ret) {
+		snprintf(sb->console, sizeof(sb->console), "consoles/%lld-%u-%lld.log",
+			 (long long)sb->exec->id, sb->slot->position, (long long)sb->attempt);
+		ret = db_run(sched->db,
+			     "INSERT INTO boot (slot, attempt, state, token, console, started) "
+			     "VALUES (?1, ?2, 'running', ?3, ?4, ?5)",
+			     "iitti", sb->slot_id, sb->attempt, sb->token, sb->console, wall_ns());
+	}
+	if (!ret)
+		sb->id = sqlite3_last_insert_rowid(sched->db);
+	pthread_mutex_unlock(&sched->lock);
+	return ret;
+}
+
+/*
+ * What both arms of a pair must have in common: the guest's environment, the machine and the image.
+ * The command line counts without the boot's own token.
+ */
+static int environment_key(struct exec *exec, const json_t *hello, char ret_key[SHA256_HEX_LEN + 1])
+{
+	json_t *all = json_pack("{s:O?, s:O, s:s*}", "env", json_object_get(hello, "env"),
+				"machine", exec->machine, "cmdline", exec->spec->cmdline);
+	char *text = all ? json_dumps(all, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
+
+	json_decref(all);
+	if (!text)
+		return -ENOMEM;
+	sha256_hex(text, strlen(text), ret_key);
+	free(text);
+	return 0;
+}
+
+static int note_hello(struct slot_boot *sb, const json_t *hello)
+{
+	struct sched *sched = sb->exec->sched;
+	char key[SHA256_HEX_LEN + 1], *env, *observed;
+	int ret;
+
+	ret = environment_key(sb->exec, hello, key);
+	if (ret)
+		return ret;
+	env = json_dumps(json_object_get(hello, "env"), JSON_COMPACT | JSON_SORT_KEYS);
+	observed = json_dumps(json_object_get(hello, "observed"), JSON_COMPACT | JSON_SORT_KEYS);
+	pthread_mutex_lock(&sched->lock);
+	ret = db_run(
+		sched->db,
+		"UPDATE boot SET boot_id = ?2, build_id = ?3, kernel = ?4, cmdline = ?5, env_json = ?6, "
+		"env_key = ?7, observed_json = ?8, hello = ?9 WHERE id = ?1",
+		"ittttttti", sb->id, manifest(hello, "boot_id"), manifest(hello, "build_id"),
+		manifest(hello, "version"), manifest(hello, "cmdline"), env, key, observed,
+		wall_ns());
+	pthread_mutex_unlock(&sched->lock);
+	free(env);
+	free(observed);
+	return ret;
+}
+
+static json_t *make_job(struct exec *exec, const struct plan_slot *slot, size_t scenario,
+			int64_t run)
+{
+	const struct spec *spec = exec->spec;
+	const struct spec_scenario *what = &spec->scenarios[scenario];
+	json_t *events = json_array(), *kprobes = json_array(), *argv = NULL;
+	struct problem problem = {0};
+	char seed[24];
+
+	for (size_t i = 0; i < spec->n_events; i++)
+		json_array_append_new(events, json_string(spec->events[i]));
+	for (size_t i = 0; i < spec->n_kprobes; i++)
+		json_array_append_new(kprobes, json_string(spec->kprobes[i]));
+	if (spec_workload_argv(what->args, &argv, &problem, "args")) {
+		json_decref(events);
+		json_decref(kprobes);
+		return NULL;
+	}
+	snprintf(seed, sizeof(seed), "%llu", (unsigned long long)slot->seed);
+	return json_pack("{s:I, s:s, s:o, s:s, s:i, s:{s:o, s:o, s:i, s:s}}", "run",
+			 (json_int_t)run, "workload", what->workload, "argv", argv, "seed", seed,
+			 "timeout_ms", (int)what->timeout_s * 1000, "trace", "events", events,
+			 "kprobes", kprobes, "buffer_kib_per_cpu", (int)spec->buffer_kib_per_cpu,
+			 "clock", spec->clock);
+}
+
+static int64_t number(const json_t *object, const char *key)
+{
+	return json_integer_value(json_object_get(object, key));
+}
+
+/* The ring's books, and what the host knows to be missing. Called with the writer's lock held. */
+static int note_rings(sqlite3 *db, int64_t run, const json_t *done)
+{
+	const json_t *rings = json_object_get(done, "rings"), *ring;
+	size_t i;
+	int ret = 0;
+
+	json_array_foreach ((json_t *)rings, i, ring) {
+		int64_t left = number(ring, "entries"), overrun = number(ring, "overrun");
+		int64_t dropped = number(ring, "dropped") + number(ring, "commit_overrun");
+		int64_t read = number(ring, "read"), cpu = number(ring, "cpu");
+		char *detail = json_dumps(ring, JSON_COMPACT | JSON_SORT_KEYS);
+
+		if (!detail)
+			return -ENOMEM;
+		/* "read" becomes what was decoded once the capture is stored (exec_store). */
+		ret = db_run(db,
+			     "INSERT OR REPLACE INTO ring (run, cpu, written, read, lost, detail) "
+			     "VALUES (?1, ?2, ?3, 0, ?4, ?5)",
+			     "iiiit", run, cpu, read + left + overrun + dropped,
+			     left + overrun + dropped, detail);
+		free(detail);
+		if (ret)
+			break;
+	}
+	return ret;
+}
+
+/* The capture is on disk under its final name: from here on the run is finished whatever happens.
+ */
+static int note_captured(struct slot_boot *sb, int64_t run, const char *path, const char *relative,
+			 const json_t *done, int64_t ship_ns)
+{
+	struct sched *sched = sb->exec->sched;
+	const char *state = manifest(done, "state");
+	char sha[SHA256_HEX_LEN + 1], *text, *workload;
+	bool ok = !strcmp(state, "ok");
+	struct stat st;
+	int ret;
+
+	if (stat(path, &st))
+		return -errno;
+	ret = sha256_file_hex(path, sha);
+	if (ret)
+		return ret;
+	text = json_dumps(done, JSON_COMPACT);
+	workload = json_dumps(json_object_get(done, "workload"), JSON_COMPACT);
+	pthread_mutex_lock(&sched->lock);
+	ret = db_begin(sched->db);
+	if (ret)
+		goto out;
+	ret = db_run(sched->db,
+		     "UPDATE run SET state = 'captured', reason = ?2, capture = ?3, sha256 = ?4, bytes = ?5, "
+		     "workload = ?6, done_json = ?7, measure_ns = ?8, ship_ns = ?9, ended = ?10 WHERE id = ?1",
+		     "itttittiii", run, ok ? "" : manifest(done, "error"), relative, sha,
+		     (int64_t)st.st_size, workload, text, number(done, "measure_ns"), ship_ns,
+		     wall_ns())
+		      ?: note_rings(sched->db, run, done);
+	if (ret)
+		db_rollback(sched->db);
+	else
+		ret = db_commit(sched->db);
+out:
+	pthread_mutex_unlock(&sched->lock);
+	free(text);
+	free(workload);
+	if (!ok)
+		sb->workload_failed = true;
+	return ret;
+}
+
+static void note_interrupted(struct slot_boot *sb, int64_t run, const char *why)
+{
+	struct sched *sched = sb->exec->sched;
+
+	pthread_mutex_lock(&sched->lock);
+	db_run(sched->db,
+	       "UPDATE run SET state = 'interrupted', reason = ?2, ended = ?3 WHERE id = ?1", "iti",
+	       run, why, wall_ns());
+	pthread_mutex_unlock(&sched->lock);
+}
+
+static int do_run(struct slot_boot *sb, size_t place)
+{
+	struct exec *exec = sb->exec;
+	struct sched *sched = exec->sched;
+	size_t scenario = sb->slot->runs[place];
+	const struct spec_scenario *what = &exec->spec->scenarios[scenario];
+	struct run_request request = {0};
+	char path[PATH_MAX], relative[64];
+	json_t *job, *done = NULL;
+	int64_t run, sent;
+	int ret;
+
+	pthread_mutex_lock(&sched->lock);
+	ret = db_run(sched->db,
+		     "INSERT INTO run (boot, slot, place, scenario, state, started) "
+		     "VALUES (?1, ?2, ?3, ?4, 'running', ?5)",
+		     "iiiti", sb->id, sb->slot_id, (int64_t)place, what->name, wall_ns());
+	run = sqlite3_last_insert_rowid(sched->db);
+	pthread_mutex_unlock(&sched->lock);
+	if (ret)
+		return ret;
+	exec_publish(exec, "run");
+
+	snprintf(relative, sizeof(relative), "captures/%lld/%lld.dat", (long long)exec->id,
+		 (long long)run);
+	snprintf(path, sizeof(path), "%s/%s", sched->config.data_dir, relative);
+	job = make_job(exec, sb->slot, scenario, run);
+	if (!job)
+		return -ENOMEM;
+	request.job = job;
+	request.capture_path = path;
+	request.capture_max = CAPTURE_MAX;
+	request.timeout_ms = what->timeout_s * 1000 + SHIP_TIMEOUT_MS;
+	sent = mono_ns();
+	ret = boot_run(sb->boot, &request, &done);
+	if (!ret)
+		ret = note_captured(sb, run, path, relative, done,
+				    mono_ns() - sent - number(done, "measure_ns"));
+	if (ret)
+		note_interrupted(sb, run,
+				 ret == -ENOSPC ? "the data directory is full" : "the boot ended");
+	json_decref(done);
+	json_decref(job);
+	return ret;
+}
+
+static int do_runs(struct slot_boot *sb)
+{
+	bool done;
+	int ret = 0;
+
+	for (size_t place = 0; !ret && place < sb->slot->n_runs; place++) {
+		ret = run_is_done(sb, place, &done);
+		if (!ret && !done)
+			ret = do_run(sb, place);
+		if (!ret && exec_interrupted(sb->exec))
+			ret = -ECANCELED;
+	}
+	return ret;
+}
+
+/* Powers on and runs; a negative return says that the boot did not do all its runs. */
+static int do_boot(struct slot_boot *sb)
+{
+	struct exec *exec = sb->exec;
+	const char *data_dir = exec->sched->config.data_dir;
+	const json_t *build = exec->builds[sb->slot->arm];
+	char runtime[PATH_MAX], console[PATH_MAX], captures[PATH_MAX];
+	struct boot_request request = {
+		.kernel = manifest(build, "kernel"),
+		.image = manifest(exec->image, "image"),
+		.build_id = manifest(build, "build_id"),
+		.token = sb->token,
+		.cmdline = exec->spec->cmdline,
+		.runtime_dir = runtime,
+		.console_path = console,
+		.cancel_fd = exec->sched->cancel_fd,
+		.boot_timeout_ms = exec->spec->boot_timeout_s * 1000,
+		.hang_timeout_ms = HANG_TIMEOUT_MS,
+	};
+	json_t *hello = NULL;
+	int ret;
+
+	snprintf(runtime, sizeof(runtime), "%s/run", data_dir);
+	snprintf(console, sizeof(console), "%s/%s", data_dir, sb->console);
+	snprintf(captures, sizeof(captures), "%s/captures/%lld", data_dir, (long long)exec->id);
+	ret = make_dir(captures, 0755);
+	if (!ret)
+		ret = boot_start(exec->ops, &request, &sb->boot);
+	if (!ret)
+		ret = boot_wait_hello(sb->boot, &hello);
+	if (!ret)
+		ret = note_hello(sb, hello);
+	if (!ret)
+		ret = do_runs(sb);
+	json_decref(hello);
+	return ret;
+}
+
+static bool lab_is_to_blame(enum boot_state state)
+{
+	return state == BOOT_INFRA_FAILED || state == BOOT_LOST_CONNECTION;
+}
+
+/*
+ * A kernel's failure is a result and voids the slot; the lab's own is tried again, within bounds,
+ * and the runs that finished before it count.
+ */
+static int note_end(struct slot_boot *sb, const struct boot_end *end, bool complete)
+{
+	struct sched *sched = sb->exec->sched;
+	const char *name = boot_state_name(end->state), *slot_state = "planned";
+	int64_t lost = 0, disturbed = 0;
+	char reason[256] = "";
+	int ret;
+
+	pthread_mutex_lock(&sched->lock);
+	ret = db_begin(sched->db);
+	if (ret)
+		goto out;
+	ret = db_run(
+		sched->db,
+		"UPDATE boot SET state = ?2, detail = ?3, console_lines = ?4, ended = ?5 WHERE id = ?1",
+		"ittti", sb->id, name, end->detail, end->console_lines, wall_ns());
+	if (!ret)
+		ret = db_get_int(sched->db, &lost,
+				 "SELECT count(*) FROM boot WHERE slot = ?1 "
+				 "AND state IN ('infra-failed', 'lost-connection')",
+				 "i", sb->slot_id);
+	if (!ret)
+		ret = db_get_int(
+			sched->db, &disturbed,
+			"SELECT count(*) FROM boot WHERE slot = ?1 AND state = 'disturbed'", "i",
+			sb->slot_id);
+	if (complete)
+		slot_state = "done";
+	else if (lab_is_to_blame(end->state) ? lost >= INFRA_TRIES
+		 : end->state == BOOT_DISTURBED || end->state == BOOT_CANCELLED
+			 ? disturbed >= DISTURBED_TRIES
+			 : true)
+		slot_state = "void";
+	if (!strcmp(slot_state, "void"))
+		snprintf(reason, sizeof(reason), "boot %lld ended: %s", (long long)sb->id, name);
+	if (!ret)
+		ret = db_run(sched->db, "UPDATE slot SET state = ?2, reason = ?3 WHERE id = ?1",
+			     "itt", sb->slot_id, slot_state, reason);
+	if (ret)
+		db_rollback(sched->db);
+	else
+		ret = db_commit(sched->db);
+out:
+	pthread_mutex_unlock(&sched->lock);
+	return ret;
+}
+
+/**
+ * exec_slot() - boot a slot's arm once and do the runs that are left
+ * @reason: filled when the experiment cannot go on
+ *
+ * The slot's state says afterwards whether it is done, void, or to be booted again.
+ *
+ * Return: 0, -ECANCELED, or another negative errno when the lab itself cannot go on.
+ */
+int exec_slot(struct exec *exec, const struct plan_slot *slot, int64_t slot_id, char reason[256])
+{
+	struct slot_boot sb = {.exec = exec, .slot = slot, .slot_id = slot_id};
+	struct boot_end end = {.state = BOOT_INFRA_FAILED};
+	bool interrupted;
+	int ret, err;
+
+	ret = note_boot(&sb);
+	if (ret) {
+		snprintf(reason, 256, "a boot's intent could not be stored: %s", strerror(-ret));
+		return ret;
+	}
+	exec_publish(exec, "boot");
+	ret = do_boot(&sb);
+	if (sb.boot)
+		boot_finish(sb.boot, &end);
+	else
+		snprintf(end.detail, sizeof(end.detail), "the machine did not start: %s",
+			 strerror(-ret));
+
+	interrupted = exec_interrupted(exec);
+	if (interrupted && ret) {
+		end.state = exec->sched->cancelling ? BOOT_CANCELLED : BOOT_DISTURBED;
+		snprintf(end.detail, sizeof(end.detail), "%s",
+			 end.state == BOOT_CANCELLED ? "the experiment was cancelled"
+						     : "labd was stopped");
+	} else if (ret && end.state == BOOT_OK) {
+		/* The machine was fine; what failed is the lab's own: a full disk, a database. */
+		end.state = BOOT_INFRA_FAILED;
+		snprintf(end.detail, sizeof(end.detail), "the lab could not go on: %s",
+			 strerror(-ret));
+	} else if (!ret && end.state == BOOT_OK && sb.workload_failed) {
+		end.state = BOOT_WORKLOAD_FAILED;
+		snprintf(end.detail, sizeof(end.detail), "a run's workload failed; see the runs");
+	}
+	if (end.state != BOOT_OK)
+		log_warn("experiment %lld, boot %lld (%s, round %u): %s: %s", (long long)exec->id,
+			 (long long)sb.id, exec->spec->arms[slot->arm].name, slot->round,
+			 boot_state_name(end.state), end.detail);
+	err = note_end(&sb, &end,
+		       !ret && (end.state == BOOT_OK || end.state == BOOT_WORKLOAD_FAILED));
+	if (err) {
+		snprintf(reason, 256, "a boot's end could not be stored: %s", strerror(-err));
+		return err;
+	}
+	return interrupted && ret ? -ECANCELED : 0;
+}

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The scheduler's thread: what to do next, and what a labd that was killed had left half done. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/util.h"
+#include "plan/exec.h"
+#include "store/db.h"
+
+#define STORE_RETRY_S 5
+
+static bool stopping(struct sched *sched)
+{
+	bool stop;
+
+	pthread_mutex_lock(&sched->lock);
+	stop = sched->stopping;
+	pthread_mutex_unlock(&sched->lock);
+	return stop;
+}
+
+/* Waits until there may be work, at most @seconds (0: until woken). */
+static void rest(struct sched *sched, unsigned int seconds)
+{
+	struct timespec until;
+
+	pthread_mutex_lock(&sched->lock);
+	if (!sched->stopping) {
+		clock_gettime(CLOCK_REALTIME, &until);
+		until.tv_sec += seconds;
+		if (seconds)
+			pthread_cond_timedwait(&sched->wake, &sched->lock, &until);
+		else
+			pthread_cond_wait(&sched->wake, &sched->lock);
+	}
+	pthread_mutex_unlock(&sched->lock);
+}
+
+/*
+ * What was running when labd ended did not finish, and nobody will ever know how it would have: its
+ * boot is 'disturbed' and its run 'interrupted'. Finished runs keep their state, so none is done
+ * twice.
+ */
+static int recover(struct sched *sched)
+{
+	int ret;
+
+	pthread_mutex_lock(&sched->lock);
+	ret = db_begin(sched->db);
+	if (ret)
+		goto out;
+	ret = db_run(sched->db,
+		     "UPDATE run SET state = 'interrupted', reason = 'labd ended during the run', ended = ?1 "
+		     "WHERE state = 'running'",
+		     "i", wall_ns())
+		      ?: db_run(sched->db,
+				"UPDATE boot SET state = 'disturbed', detail = 'labd ended during the boot', ended = ?1 "
+				"WHERE state = 'running'",
+				"i", wall_ns());
+	if (ret)
+		db_rollback(sched->db);
+	else
+		ret = db_commit(sched->db);
+out:
+	pthread_mutex_unlock(&sched->lock);
+	return ret;
+}
+
+static int next_experiment(struct sched *sched, int64_t *ret_id)
+{
+	eventfd_t drained;
+	int ret;
+
+	pthread_mutex_lock(&sched->lock);
+	/* A cancellation of the experiment before this one must not end this one's first boot. */
+	if (!sched->stopping)
+		eventfd_read(sched->cancel_fd, &drained);
+	ret = db_get_int(sched->db, ret_id,
+			 "SELECT id FROM experiment WHERE state IN ('running', 'queued') "
+			 "ORDER BY state DESC, id LIMIT 1",
+			 "");
+	if (!ret) {
+		sched->current = *ret_id;
+		sched->cancelling = false;
+	}
+	pthread_mutex_unlock(&sched->lock);
+	return ret;
+}
+
+/*
+ * The end of an experiment must reach the disk: on a full one the scheduler waits here for space,
+ * and says so, rather than forget what it knows.
+ */
+static void end_experiment(struct sched *sched, int64_t id, const char *state, const char *reason)
+{
+	bool said = false;
+	int ret;
+
+	for (;;) {
+		pthread_mutex_lock(&sched->lock);
+		ret = db_run(
+			sched->db,
+			"UPDATE experiment SET state = ?2, reason = ?3, ended = ?4 WHERE id = ?1",
+			"itti", id, state, reason, wall_ns());
+		pthread_mutex_unlock(&sched->lock);
+		if (!ret || stopping(sched))
+			return;
+		if (!said)
+			log_err("experiment %lld: its end (%s) cannot be stored yet; trying on",
+				(long long)id, state);
+		said = true;
+		rest(sched, STORE_RETRY_S);
+	}
+}
+
+static void carry_out(struct sched *sched, int64_t id)
+{
+	struct exec *exec = NULL;
+	char reason[256] = "";
+	int ret;
+
+	log_info("experiment %lld: starts", (long long)id);
+	ret = exec_open(sched, id, &exec, reason);
+	if (!ret)
+		ret = exec_experiment(exec, reason);
+	if (ret == -ECANCELED && stopping(sched)) {
+		log_info("experiment %lld: goes on when labd starts again", (long long)id);
+	} else {
+		const char *state = !ret ? "done" : ret == -ECANCELED ? "cancelled" : "failed";
+
+		if (ret && !*reason)
+			snprintf(reason, sizeof(reason), "%s", strerror(-ret));
+		end_experiment(sched, id, state, reason);
+		log_info("experiment %lld: %s%s%s", (long long)id, state, *reason ? ": " : "",
+			 reason);
+		if (exec)
+			exec_publish(exec, "state");
+	}
+	exec_close(exec);
+
+	pthread_mutex_lock(&sched->lock);
+	sched->current = 0;
+	pthread_mutex_unlock(&sched->lock);
+}
+
+static void *sched_main(void *arg)
+{
+	struct sched *sched = arg;
+	int64_t id;
+	int ret;
+
+	while (!stopping(sched)) {
+		ret = import_next(sched);
+		if (!ret)
+			continue;
+		if (ret == -ENOENT)
+			ret = next_experiment(sched, &id);
+		if (!ret)
+			carry_out(sched, id);
+		else
+			rest(sched, ret == -ENOENT ? 0 : STORE_RETRY_S);
+	}
+	return NULL;
+}
+
+static void sched_free(struct sched *sched)
+{
+	db_close(sched->db);
+	if (sched->cancel_fd >= 0)
+		close(sched->cancel_fd);
+	pthread_cond_destroy(&sched->wake);
+	pthread_mutex_destroy(&sched->lock);
+	free(sched);
+}
+
+/**
+ * sched_start() - open lab.db and go on where the last labd was
+ * @config: its strings must outlive the scheduler; the data directory is open and locked
+ *
+ * Return: 0 or negative errno, logged.
+ */
+int sched_start(const struct sched_config *config, struct sched **ret_sched)
+{
+	struct sched *sched;
+	int ret;
+
+	sched = calloc(1, sizeof(*sched));
+	if (!sched)
+		return -ENOMEM;
+	sched->config = *config;
+	pthread_mutex_init(&sched->lock, NULL);
+	pthread_cond_init(&sched->wake, NULL);
+	sched->cancel_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (sched->cancel_fd < 0) {
+		ret = -errno;
+		goto out_free;
+	}
+	ret = db_open_writer(config->data_dir, &sched->db);
+	if (ret)
+		goto out_free;
+	ret = recover(sched);
+	if (ret)
+		goto out_free;
+	ret = -pthread_create(&sched->thread, NULL, sched_main, sched);
+	if (ret)
+		goto out_free;
+	*ret_sched = sched;
+	return 0;
+
+out_free:
+	sched_free(sched);
+	return ret;
+}
+
+/**
+ * sched_stop() - end the boot in progress, which starts again with the next labd, and free
+ * everything
+ */
+void sched_stop(struct sched *sched)
+{
+	pthread_mutex_lock(&sched->lock);
+	sched->stopping = true;
+	eventfd_write(sched->cancel_fd, 1);
+	pthread_cond_broadcast(&sched->wake);
+	pthread_mutex_unlock(&sched->lock);
+	pthread_join(sched->thread, NULL);
+	sched_free(sched);
+}
+
+/**
+ * sched_cancel() - end an experiment; its finished runs stay
+ *
+ * Return: 0, or -EINVAL with @problem set (404 for no such experiment, 409 when it has ended
+ * already).
+ */
+int sched_cancel(struct sched *sched, int64_t experiment, struct problem *problem)
+{
+	char *state = NULL;
+	int ret;
+
+	pthread_mutex_lock(&sched->lock);
+	ret = db_get_text(sched->db, &state, "SELECT state FROM experiment WHERE id = ?1", "i",
+			  experiment);
+	if (ret == -ENOENT) {
+		ret = problem_set(problem, 404, NULL, "there is no experiment %lld",
+				  (long long)experiment);
+	} else if (!ret && strcmp(state, "queued") && strcmp(state, "running")) {
+		ret = problem_set(problem, 409, NULL, "experiment %lld has ended already: it is %s",
+				  (long long)experiment, state);
+	} else if (!ret) {
+		ret = db_run(sched->db, "UPDATE experiment SET cancel = 1 WHERE id = ?1", "i",
+			     experiment);
+		if (!ret && sched->current == experiment) {
+			sched->cancelling = true;
+			eventfd_write(sched->cancel_fd, 1);
+		} else if (!ret) {
+			ret = db_run(
+				sched->db,
+				"UPDATE experiment SET state = 'cancelled', ended = ?2 WHERE id = ?1",
+				"ii", experiment, wall_ns());
+		}
+	}
+	pthread_mutex_unlock(&sched->lock);
+	if (ret && !problem->status)
+		problem_set(problem, 500, NULL, "the cancellation could not be stored: %s",
+			    strerror(-ret));
+	free(state);
+	return ret ? -EINVAL : 0;
+}
