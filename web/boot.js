@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// One boot: how it ended, its runs, its environment, its console.
+
+import { get, pageId, start } from "/api.js";
+import { badge, definitions, el, emulatedBanner, fill, link, num, table } from "/dom.js";
+import * as format from "/format.js";
+
+const TAIL_LINES = 3000;
+const id = pageId();
+
+function drawHead(boot) {
+	document.title = `Boot ${id} · ${boot.name} · labd`;
+	fill("head",
+		el("p", { class: "quiet" }, link(`/experiments/${boot.experiment}`, `← ${boot.name}`)),
+		el("h1", {}, `Boot ${id}: ${boot.arm}, round ${boot.round}`),
+		el("p", { class: "meta" }, badge(boot.state),
+			boot.attempt > 1 && el("span", {}, `try ${boot.attempt}`),
+			el("span", {}, `started ${format.time(boot.started)}`),
+			boot.boot_ms !== null && el("span", {}, `ready after ${format.duration(boot.boot_ms / 1000)}`),
+			boot.took_ms !== null && el("span", {}, `took ${format.duration(boot.took_ms / 1000)}`)),
+		emulatedBanner(boot.emulated),
+		boot.detail ? el("p", { class: "card" }, boot.detail) : null,
+		boot.console_lines ? el("pre", { tabindex: "0" }, boot.console_lines) : null);
+}
+
+function drawRuns({ runs }) {
+	if (!runs.length) {
+		fill("runs", el("p", { class: "quiet" }, "No run started in this boot."));
+		return;
+	}
+	fill("runs", table("Runs", "a capture opens in trace-cmd and KernelShark",
+		[{ text: "Run", class: "num" }, "Scenario", "State", { text: "Measured", class: "num" }, { text: "Events", class: "num" },
+			{ text: "Lost", class: "num" }, "Complete", "Capture"],
+		runs.map(run => [
+			el("th", { scope: "row", class: "num" }, link(`/api/v1/runs/${run.run}`, String(run.run))),
+			run.scenario,
+			el("td", {}, badge(run.state), run.reason ? el("small", {}, run.reason) : null),
+			num(format.duration(run.measure_ns === null ? null : run.measure_ns / 1e9)),
+			num(format.count(run.events)),
+			num(format.count(run.lost)),
+			run.complete === null ? "–" : run.complete ? "yes" : "no",
+			run.bytes ? el("a", { href: `/api/v1/runs/${run.run}/capture`, download: true }, `${(run.bytes / 1048576).toFixed(1)} MiB`) : "–",
+		])));
+}
+
+function flatten(object, prefix = "") {
+	return Object.entries(object || {}).flatMap(([name, value]) => value !== null && typeof value === "object" && !Array.isArray(value)
+		? flatten(value, `${prefix}${name}.`)
+		: [[`${prefix}${name}`, Array.isArray(value) ? value.join(" ") : value === null ? "–" : String(value)]]);
+}
+
+function drawEnvironment(boot) {
+	const mono = text => text && el("span", { class: "mono" }, text);
+
+	fill("environment",
+		el("h2", {}, "Kernel and environment"),
+		definitions([["Kernel", boot.kernel], ["Build-id", mono(boot.build_id)], ["Boot id", mono(boot.boot_id)],
+			["Command line", mono(boot.cmdline)], ["Environment key", mono(boot.environment_key)]]),
+		boot.environment ? el("h3", {}, "Must match between arms") : null,
+		boot.environment ? definitions(flatten(boot.environment)) : null,
+		boot.observed ? el("h3", {}, "Recorded, not matched") : null,
+		boot.observed ? definitions(flatten(boot.observed)) : null);
+}
+
+async function drawConsole() {
+	const response = await fetch(`/api/v1/boots/${id}/console`);
+	const section = document.getElementById("console-section");
+
+	if (!response.ok)
+		return;
+	const lines = (await response.text()).replace(/\n$/, "").split("\n");
+	const hidden = Math.max(0, lines.length - TAIL_LINES);
+
+	document.getElementById("console").textContent = lines.slice(hidden).join("\n");
+	document.getElementById("console-note").replaceChildren(
+		`${format.count(lines.length)} lines, each with the host's seconds since power-on${hidden ? `; the last ${TAIL_LINES} are shown` : ""}. `,
+		link(`/api/v1/boots/${id}/console`, "As text"));
+	section.hidden = false;
+}
+
+start(async () => {
+	const boot = await get(`/api/v1/boots/${id}`);
+
+	drawHead(boot);
+	drawRuns(boot);
+	drawEnvironment(boot);
+	await drawConsole();
+}, "head");

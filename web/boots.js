@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// The boots in the order of the plan: a strip by rounds, and a table with how each one ended.
+
+import { badge, el, fill, link, num, stateClass, table } from "/dom.js";
+import * as format from "/format.js";
+
+let tableOpen = false;
+
+function slotState(slot) {
+	const last = slot.attempts.at(-1);
+
+	return slot.state === "void" ? last?.state || "void" : last?.state || "planned";
+}
+
+function chip(slot) {
+	const last = slot.attempts.at(-1);
+	const state = slotState(slot);
+	const attributes = {
+		class: `badge ${stateClass(state)}`,
+		title: `${slot.position}. ${slot.arm}: ${state}${slot.reason ? `, ${slot.reason}` : ""}`,
+	};
+	const text = state === "ok" ? slot.arm : `${slot.arm}: ${state}`;
+
+	return last ? el("a", { ...attributes, href: `/boots/${last.boot}` }, text) : el("span", attributes, slot.arm);
+}
+
+function strip(slots) {
+	const rounds = new Map();
+
+	for (const slot of slots)
+		rounds.set(slot.round, [...(rounds.get(slot.round) || []), slot]);
+	return el("ol", { class: "strip", "aria-label": "Boots by round" }, [...rounds].map(([round, members]) =>
+		el("li", {}, el("span", { class: "round" }, `round ${round}`),
+			el("ol", {}, members.map(slot => el("li", {}, chip(slot)))))));
+}
+
+function rowsOf(slot) {
+	if (!slot.attempts.length)
+		return [[num(String(slot.position)), num(String(slot.round)), slot.arm, badge(slot.state), num("–"), num("–"), num("–"), num("–"), ""]];
+	return slot.attempts.map(boot => [
+		el("th", { scope: "row", class: "num" }, String(slot.position)),
+		num(String(slot.round)),
+		el("td", {}, slot.arm, boot.attempt > 1 ? el("small", {}, `try ${boot.attempt}`) : null),
+		el("td", {}, badge(boot.state), boot.detail ? el("small", {}, boot.detail) : null),
+		num(format.duration(boot.boot_ms === null ? null : boot.boot_ms / 1000)),
+		num(format.duration(boot.took_ms === null ? null : boot.took_ms / 1000)),
+		num(String(boot.runs)),
+		num(format.count(boot.lost)),
+		link(`/boots/${boot.boot}`, `boot ${boot.boot}, console`),
+	]);
+}
+
+export function drawBoots(slots) {
+	const all = el("details", { open: tableOpen }, el("summary", {}, "Each boot"),
+		table("Boots", "in the order of the plan", [{ text: "#", class: "num" }, { text: "Round", class: "num" }, "Arm", "End state",
+			{ text: "To ready", class: "num" }, { text: "Took", class: "num" }, { text: "Runs", class: "num" },
+			{ text: "Lost", class: "num" }, "Look"], slots.map(rowsOf).flat(), true));
+
+	all.addEventListener("toggle", () => {
+		tableOpen = all.open;
+	});
+	fill("boots",
+		el("h2", {}, "Boots"),
+		el("p", { class: "quiet" }, "In the order of the plan, which was drawn and sealed before the first boot."),
+		strip(slots), all);
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// What was compared, on what, and by which plan.
+
+import { definitions, el, fill, table } from "/dom.js";
+import * as format from "/format.js";
+
+const mono = text => text && el("span", { class: "mono" }, text);
+
+function builds(arms) {
+	return table("Builds", "the kernel of each arm", ["Arm", "Build", "Base", "Series", "Build-id"],
+		arms.map(({ name, build, manifest }) => [name, build,
+			el("td", {}, manifest.base || "–", el("small", {}, manifest.release || "")),
+			el("td", {}, manifest.series?.length ? manifest.series.map(patch => el("div", { class: "mono" }, patch)) : "–",
+				manifest.series_sha256 ? el("small", { class: "mono", title: manifest.series_sha256 }, `sha256 ${manifest.series_sha256.slice(0, 16)}…`) : null),
+			mono(manifest.build_id)]), true);
+}
+
+export function drawPlan(experiment, { measuring }) {
+	const { spec, machine_description: machine } = experiment;
+	const seconds = ns => format.duration(ns / 1e9);
+
+	fill("plan",
+		el("h2", {}, "Builds"),
+		builds(experiment.arms),
+		el("h2", {}, "Plan and machine"),
+		definitions([
+			["Rounds", `${spec.rounds}, each boots every arm once; ${spec.repeats ?? 1} run of each scenario per boot`],
+			["Order", `drawn from seed ${spec.seed ?? 0}`],
+			["Plan sha256", mono(experiment.plan_sha256)],
+			["Time", `${seconds(measuring.measure_ns)} measuring, ${seconds(measuring.boot_ns)} booting, ` +
+				`${seconds(measuring.ship_ns)} shipping captures, ${seconds(measuring.store_ns)} storing events`],
+			["Machine", machine?.qemu_version || experiment.machine],
+			["Clock", machine?.clock],
+			["Command", machine?.argv && mono(machine.argv.join(" "))],
+			["Image sha256", mono(machine?.image_sha256)],
+		]),
+		el("details", {}, el("summary", {}, "The spec as it was submitted"), el("pre", { tabindex: "0" }, JSON.stringify(spec, null, 2))));
+}
