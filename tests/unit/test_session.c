@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* A boot's life against machines that misbehave: tests/lib/fake-qemu plays them. */
+#include <check.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/util.h"
+#include "machine/machine.h"
+
+static char dir[] = "/tmp/labd-session-XXXXXX";
+static char console_path[64], capture_path[64], kernel_path[64], source_path[64];
+static int cancel_fd = -1;
+
+static void setup(void)
+{
+	char capture[200000];
+	FILE *file;
+
+	ck_assert_ptr_nonnull(mkdtemp(dir));
+	snprintf(console_path, sizeof(console_path), "%s/console", dir);
+	snprintf(capture_path, sizeof(capture_path), "%s/capture", dir);
+	snprintf(kernel_path, sizeof(kernel_path), "%s/kernel", dir);
+	snprintf(source_path, sizeof(source_path), "%s/source", dir);
+	memset(capture, 'c', sizeof(capture));
+	file = fopen(source_path, "w");
+	fwrite(capture, 1, sizeof(capture), file);
+	fclose(file);
+	fclose(fopen(kernel_path, "w"));
+	setenv("LABD_QEMU", "tests/lib/fake-qemu", 1);
+	setenv("FAKE_CAPTURE", source_path, 1);
+	signal(SIGPIPE, SIG_IGN);
+}
+
+static void teardown(void)
+{
+	char command[128];
+
+	snprintf(command, sizeof(command), "rm -r %s", dir);
+	ck_assert_int_eq(system(command), 0);
+}
+
+static void count(void *arg)
+{
+	++*(int *)arg;
+}
+
+/*
+ * Boots in that mode and does up to @runs runs. The return is the first error; @ret_end how the
+ * boot ended.
+ */
+static int play(const char *mode, int runs, struct boot_end *ret_end)
+{
+	struct boot_request request = {
+		.kernel = kernel_path,
+		.image = kernel_path,
+		.build_id = "abcd",
+		.token = "t0ken",
+		.cmdline = "extra=1",
+		.runtime_dir = dir,
+		.console_path = console_path,
+		.cancel_fd = cancel_fd,
+		.boot_timeout_ms = 1500,
+		.hang_timeout_ms = 700,
+	};
+	struct run_request run = {
+		.capture_path = capture_path,
+		.capture_max = 1 << 20,
+		.timeout_ms = 700,
+		.started = count,
+	};
+	json_t *hello = NULL, *done = NULL, *job;
+	struct boot *boot;
+	int ret, started = 0;
+
+	setenv("FAKE_MODE", mode, 1);
+	ck_assert_int_eq(boot_start(machine_find("qemu"), &request, &boot), 0);
+	ret = boot_wait_hello(boot, &hello);
+	for (int i = 0; !ret && i < runs; i++) {
+		job = json_pack("{s:i}", "run", i);
+		run.job = job;
+		run.arg = &started;
+		ret = boot_run(boot, &run, &done);
+		json_decref(job);
+		if (!ret)
+			ck_assert_str_eq(json_string_value(json_object_get(done, "state")), "ok");
+		if (!ret)
+			json_decref(done);
+		ck_assert_int_le(started, i + 1);
+	}
+	boot_finish(boot, ret_end);
+	json_decref(hello);
+	return ret;
+}
+
+static bool exists(const char *path)
+{
+	return !access(path, F_OK);
+}
+
+static bool part_exists(void)
+{
+	char part[80];
+
+	snprintf(part, sizeof(part), "%s.part", capture_path);
+	return exists(part);
+}
+
+START_TEST(good_boot)
+{
+	struct boot_end end;
+	struct stat st;
+	char *text;
+
+	ck_assert_int_eq(play("ok", 2, &end), 0);
+	ck_assert_int_eq(end.state, BOOT_OK);
+	ck_assert_int_eq(stat(capture_path, &st), 0);
+	ck_assert_int_eq(st.st_size, 200000);
+	ck_assert_int_eq(read_file(console_path, 1 << 20, &text, NULL), 0);
+	ck_assert_ptr_nonnull(strstr(text, "] [    0.000000] Linux version 6.12.0"));
+	ck_assert_ptr_nonnull(strstr(text, "nokaslr labd.token=t0ken extra=1"));
+	ck_assert_ptr_nonnull(strstr(text, "] qemu: warning: this is no emulator"));
+	ck_assert_ptr_nonnull(strstr(text, "] agent: hello from the agent"));
+	free(text);
+}
+END_TEST
+
+/* What each kind of misbehaviour ends in, and what the sentence must say. */
+static const struct {
+	const char *mode;
+	int error;
+	enum boot_state state;
+	const char *says;
+} bad[] = {
+	{"panic", -EPIPE, BOOT_PANIC, "Kernel panic - not syncing: VFS"},
+	{"oops", -EPIPE, BOOT_OOPS, "BUG: kernel NULL pointer dereference"},
+	{"late-oops", 0, BOOT_OOPS, "BUG: kernel NULL pointer dereference"},
+	{"hang", -ETIMEDOUT, BOOT_HUNG, "fell silent"},
+	{"chatty", -ETIMEDOUT, BOOT_TIMEOUT, "did not say hello within 1 s"},
+	{"wrong-kernel", -EPROTO, BOOT_WRONG_KERNEL, "has build-id feed, the arm's has abcd"},
+	{"wrong-token", -EPROTO, BOOT_WRONG_KERNEL, "token another, this boot's is t0ken"},
+	{"old-agent", -EPROTO, BOOT_LOST_CONNECTION, "rebuild the image"},
+	{"exit", -EPIPE, BOOT_LOST_CONNECTION, "switched off or reset by itself"},
+	{"garbage", -EBADMSG, BOOT_LOST_CONNECTION, "no frames"},
+	{"reboot", -EPIPE, BOOT_LOST_CONNECTION, "started a second time"},
+	{"no-start", -EPIPE, BOOT_INFRA_FAILED, "status 1: could not set up guest memory"},
+	{"killed", -EPIPE, BOOT_LOST_CONNECTION, "killed by signal 9"},
+	{"stuck", -ETIMEDOUT, BOOT_HUNG, "did not end within"},
+	{"oversize", -EFBIG, BOOT_WORKLOAD_FAILED, "at most 1048576"},
+	{"short", -EPROTO, BOOT_LOST_CONNECTION, "capture of 200000 bytes and sent 199999"},
+	{"long", -EPROTO, BOOT_LOST_CONNECTION, "more data than it announced"},
+	{"other-run", -EPROTO, BOOT_LOST_CONNECTION, "another run"},
+};
+
+START_TEST(bad_boot)
+{
+	struct boot_end end;
+
+	ck_assert_int_eq(play(bad[_i].mode, 1, &end), bad[_i].error);
+	ck_assert_msg(end.state == bad[_i].state, "%s ended as %s: %s", bad[_i].mode,
+		      boot_state_name(end.state), end.detail);
+	ck_assert_msg(strstr(end.detail, bad[_i].says) != NULL, "%s: %s", bad[_i].mode, end.detail);
+	ck_assert_int_eq(exists(capture_path), bad[_i].error == 0);
+	ck_assert(!part_exists());
+	if (bad[_i].state != BOOT_INFRA_FAILED)
+		ck_assert_str_ne(end.console_lines, "");
+}
+END_TEST
+
+START_TEST(finished_run_survives_death)
+{
+	struct boot_end end;
+
+	ck_assert_int_lt(play("dies-between", 2, &end), 0);
+	ck_assert_int_eq(end.state, BOOT_LOST_CONNECTION);
+	ck_assert_ptr_nonnull(strstr(end.detail, "status 1"));
+	ck_assert(exists(capture_path));
+}
+END_TEST
+
+START_TEST(no_capture_is_no_file)
+{
+	struct boot_end end;
+
+	ck_assert_int_eq(play("no-capture", 1, &end), 0);
+	ck_assert_int_eq(end.state, BOOT_OK);
+	ck_assert(!exists(capture_path));
+}
+END_TEST
+
+START_TEST(cancel_ends_at_once)
+{
+	struct boot_end end;
+
+	cancel_fd = eventfd(1, EFD_CLOEXEC);
+	ck_assert_int_eq(play("hang", 1, &end), -ECANCELED);
+	ck_assert_int_eq(end.state, BOOT_CANCELLED);
+	close(cancel_fd);
+	cancel_fd = -1;
+}
+END_TEST
+
+START_TEST(infra)
+{
+	struct boot_end end;
+
+	setenv("LABD_QEMU", "/nonexistent", 1);
+	ck_assert_int_eq(play("ok", 1, &end), -ENOENT);
+	ck_assert_int_eq(end.state, BOOT_INFRA_FAILED);
+	ck_assert_str_eq(end.detail, "The qemu machine does not start: No such file or directory.");
+	setenv("LABD_QEMU", "tests/lib/fake-qemu", 1);
+	unlink(kernel_path);
+	ck_assert_int_eq(play("ok", 1, &end), -ENOENT);
+	ck_assert_int_eq(end.state, BOOT_INFRA_FAILED);
+	ck_assert_ptr_nonnull(strstr(end.detail, "/kernel cannot be read: No such file"));
+}
+END_TEST
+
+/* The part file cannot be made: the lab's fault, told by its own errno. */
+START_TEST(disk_trouble)
+{
+	struct boot_end end;
+
+	snprintf(capture_path, sizeof(capture_path), "%s/none/capture", dir);
+	ck_assert_int_eq(play("ok", 1, &end), -ENOENT);
+	ck_assert_int_eq(end.state, BOOT_INFRA_FAILED);
+	ck_assert_ptr_nonnull(strstr(end.detail, "capture cannot be written"));
+}
+END_TEST
+
+START_TEST(describe)
+{
+	json_t *description;
+
+	ck_assert_int_eq(machine_find("qemu")->describe(&description), 0);
+	ck_assert_str_eq(json_string_value(json_object_get(description, "qemu_version")),
+			 "QEMU emulator version 0.0 (fake)");
+	ck_assert(json_is_boolean(json_object_get(description, "emulated")));
+	json_decref(description);
+	ck_assert_ptr_null(machine_find("toaster"));
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("session");
+	TCase *tcase = tcase_create("session");
+	SRunner *runner = srunner_create(suite);
+
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_set_timeout(tcase, 60);
+	tcase_add_test(tcase, good_boot);
+	tcase_add_loop_test(tcase, bad_boot, 0, ARRAY_SIZE(bad));
+	tcase_add_test(tcase, finished_run_survives_death);
+	tcase_add_test(tcase, no_capture_is_no_file);
+	tcase_add_test(tcase, cancel_ends_at_once);
+	tcase_add_test(tcase, infra);
+	tcase_add_test(tcase, disk_trouble);
+	tcase_add_test(tcase, describe);
+	suite_add_tcase(suite, tcase);
+	srunner_run_all(runner, CK_ENV);
+	return srunner_ntests_failed(runner) ? 1 : 0;
+}
