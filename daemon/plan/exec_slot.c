@@ -110,7 +110,7 @@ static int environment_key(struct exec *exec, const json_t *hello, char ret_key[
 static int note_hello(struct slot_boot *sb, const json_t *hello)
 {
 	struct sched *sched = sb->exec->sched;
-	char key[SHA256_HEX_LEN + 1], *env, *observed;
+	char key[SHA256_HEX_LEN + 1], *env, *observed, *kernel;
 	int ret;
 
 	ret = environment_key(sb->exec, hello, key);
@@ -118,17 +118,18 @@ static int note_hello(struct slot_boot *sb, const json_t *hello)
 		return ret;
 	env = json_dumps(json_object_get(hello, "env"), JSON_COMPACT | JSON_SORT_KEYS);
 	observed = json_dumps(json_object_get(hello, "observed"), JSON_COMPACT | JSON_SORT_KEYS);
+	kernel = str_printf("%s %s", manifest(hello, "release"), manifest(hello, "version"));
 	pthread_mutex_lock(&sched->lock);
 	ret = db_run(
 		sched->db,
 		"UPDATE boot SET boot_id = ?2, build_id = ?3, kernel = ?4, cmdline = ?5, env_json = ?6, "
 		"env_key = ?7, observed_json = ?8, hello = ?9 WHERE id = ?1",
 		"ittttttti", sb->id, manifest(hello, "boot_id"), manifest(hello, "build_id"),
-		manifest(hello, "version"), manifest(hello, "cmdline"), env, key, observed,
-		wall_ns());
+		kernel, manifest(hello, "cmdline"), env, key, observed, wall_ns());
 	pthread_mutex_unlock(&sched->lock);
 	free(env);
 	free(observed);
+	free(kernel);
 	return ret;
 }
 
