@@ -130,8 +130,8 @@ static int prepare(struct sched *sched, const char *body, size_t length, struct 
 	ret = spec_parse(body, length, &sub->spec, problem);
 	if (ret)
 		return ret;
-	ret = check_machine(sub->spec, problem) ?: find_builds(sched, sub, problem) ?:
-	      check_workloads(sched, sub->spec, problem);
+	ret = check_machine(sub->spec, problem)
+		      ?: check_workloads(sched, sub->spec, problem) ?: find_builds(sched, sub, problem);
 	if (ret)
 		return ret;
 	ret = plan_make(sub->spec, &sub->plan);

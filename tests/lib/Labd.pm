@@ -44,10 +44,10 @@ sub start {
 	$self->{pipe} = $out;
 	$self->{log}  = "";
 	my $until = time + 30;
-	until ($self->{log} =~ m{serves http://127\.0\.0\.1:(\d+)}) {
+	until ($self->{log} =~ m{serves http://127\.0\.0\.1:\d+\s}) {
 		die "labd did not start:\n$self->{log}" if !$self->read_log($until - time);
 	}
-	$self->{port} = $1;
+	($self->{port}) = $self->{log} =~ m{serves http://127\.0\.0\.1:(\d+)\s};
 	return $self;
 }
 
