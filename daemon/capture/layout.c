@@ -1,35 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * From an event's format file to the places of its values, resolved once. libtraceevent reads the
- * lines of fields. The print format is kept from it: a store prints nothing, and that half of the
- * parser is the one that a hostile file would aim at.
- */
+/* From an event's format file to the places of its values, resolved once. */
 #include <endian.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <traceevent/event-parse.h>
 
 #include "base/util.h"
+#include "capture/format.h"
 #include "capture/layout.h"
-
-static const char empty_print[] = "\nprint fmt: \"\"\n";
 
 /* Where in the record a dynamic field is: size in the upper half, offset in the lower. */
 #define LOC_OFFSET(word) ((word)&0xffff)
 #define LOC_SIZE(word) ((word) >> 16)
-
-static bool is_char(const char *type)
-{
-	static const char *const prefixes[] = {"__data_loc ", "__rel_loc ", "const "};
-
-	for (size_t i = 0; i < ARRAY_SIZE(prefixes); i++)
-		if (!strncmp(type, prefixes[i], strlen(prefixes[i])))
-			type += strlen(prefixes[i]);
-	return !strncmp(type, "char", 4) && (type[4] == '\0' || type[4] == '[' || type[4] == ' ');
-}
 
 static bool number_kind(size_t size, bool is_signed, enum value_kind *ret_kind)
 {
@@ -64,63 +48,59 @@ static int add_column(struct event_layout *layout, char *name, enum value_kind k
 	return 0;
 }
 
-static int add_field(struct event_layout *layout, const struct tep_format_field *field)
+static enum value_kind bytes_kind(const struct format_field *field)
 {
-	bool text = is_char(field->type), is_signed = field->flags & TEP_FIELD_IS_SIGNED;
-	unsigned int count = field->arraylen;
+	switch (field->place) {
+	case FORMAT_DATA_LOC:
+		return field->is_text ? VALUE_TEXT_LOC : VALUE_BYTES_LOC;
+	case FORMAT_REL_LOC:
+		return field->is_text ? VALUE_TEXT_REL : VALUE_BYTES_REL;
+	default:
+		return field->is_text ? VALUE_TEXT : VALUE_BYTES;
+	}
+}
+
+static int add_field(struct event_layout *layout, const struct format_field *field)
+{
+	uint32_t each = field->count ? field->size / field->count : 0;
 	enum value_kind kind;
-	size_t each;
 	int ret = 0;
 
-	if (field->offset < 0 || field->size < 0 ||
-	    (int64_t)field->offset + field->size > UINT16_MAX)
-		return -EBADMSG;
-	if (field->flags & (TEP_FIELD_IS_DYNAMIC | TEP_FIELD_IS_RELATIVE)) {
-		if (field->flags & TEP_FIELD_IS_RELATIVE)
-			kind = text ? VALUE_TEXT_REL : VALUE_BYTES_REL;
-		else
-			kind = text ? VALUE_TEXT_LOC : VALUE_BYTES_LOC;
+	if (!field->is_array && field->place == FORMAT_HERE &&
+	    number_kind(field->size, field->is_signed, &kind))
 		return add_column(layout, strdup(field->name), kind, field->offset, field->size);
-	}
-	if (!(field->flags & TEP_FIELD_IS_ARRAY)) {
-		if (!number_kind(field->size, is_signed, &kind))
-			kind = VALUE_BYTES;
-		return add_column(layout, strdup(field->name), kind, field->offset, field->size);
-	}
 	/* Bytes in a row are an address or a buffer, not numbers of their own. */
-	each = count ? field->size / count : 0;
-	if (text || each < 2 || count > LAYOUT_MAX_ELEMENTS ||
-	    !number_kind(each, is_signed, &kind)) {
-		/* Without a length it is all that the record has left. */
-		uint32_t size = field->size ?: UINT16_MAX;
-
-		return add_column(layout, strdup(field->name), text ? VALUE_TEXT : VALUE_BYTES,
-				  field->offset, size);
-	}
-	for (unsigned int i = 0; i < count && !ret; i++)
+	if (field->place != FORMAT_HERE || field->is_text || each < 2 ||
+	    field->count > LAYOUT_MAX_ELEMENTS || !number_kind(each, field->is_signed, &kind))
+		/* Without a size it is all that the record has left. */
+		return add_column(layout, strdup(field->name), bytes_kind(field), field->offset,
+				  field->size ?: UINT16_MAX);
+	for (uint32_t i = 0; i < field->count && !ret; i++)
 		ret = add_column(layout, str_printf("%s_%u", field->name, i), kind,
 				 field->offset + i * each, each);
 	return ret;
 }
 
-static int add_fields(struct event_layout *layout, const struct tep_event *event)
+static int add_fields(struct event_layout *layout)
 {
-	const struct tep_format_field *field;
-	int ret = 0;
+	const char *pos = layout->fields, *end = pos + strlen(pos);
+	struct format_field field;
+	int ret;
 
-	for (field = event->format.common_fields; field; field = field->next) {
-		if (strcmp(field->name, "common_pid"))
+	while ((ret = format_next_field(&pos, end, &field)) > 0) {
+		if (!strcmp(field.name, "common_pid") && field.size == 4)
+			layout->pid =
+				(struct layout_column){.kind = VALUE_S32, .offset = field.offset};
+		if (!strncmp(field.name, "common_", 7))
 			continue;
-		if (field->size != 4 || field->offset < 0 || field->offset > UINT16_MAX)
-			return -EBADMSG;
-		layout->pid = (struct layout_column){.kind = VALUE_S32, .offset = field->offset};
+		ret = add_field(layout, &field);
+		if (ret)
+			return ret;
 	}
-	for (field = event->format.fields; field && !ret; field = field->next)
-		ret = add_field(layout, field);
 	return ret;
 }
 
-/* The lines of fields, from behind "format:" to the print format. */
+/* The lines of fields are those up to the print format. */
 static int copy_texts(struct event_layout *layout, const struct tracedat_format *format)
 {
 	const char *end = memmem(format->text, format->size, "\nprint fmt:", 11);
@@ -131,46 +111,11 @@ static int copy_texts(struct event_layout *layout, const struct tracedat_format 
 	for (char *c = layout->format; c && *c; c++)
 		if (*c & 0x80)
 			*c = '?'; /* formats are ASCII */
-	if (!start)
-		start = end;
-	if (!start || end < start)
+	if (!end || !start || end < start)
 		return -EBADMSG;
-	layout->fields = strndup(start, end - start);
+	layout->fields = strndup(start + 1, end - start - 1);
 	layout->columns = calloc(LAYOUT_MAX_COLUMNS, sizeof(*layout->columns));
 	return layout->event && layout->format && layout->fields && layout->columns ? 0 : -ENOMEM;
-}
-
-static int parse(struct event_layout *layout, const struct tracedat_format *format)
-{
-	const char *end = memmem(format->text, format->size, "\nprint fmt:", 11);
-	size_t size = end ? end - format->text : 0;
-	struct tep_handle *tep;
-	struct tep_event **events;
-	char *text;
-	int ret;
-
-	if (!end)
-		return -EBADMSG;
-	tep = tep_alloc();
-	text = malloc(size + sizeof(empty_print));
-	ret = tep && text ? 0 : -ENOMEM;
-	if (ret)
-		goto out_free;
-	tep_set_loglevel(TEP_LOG_NONE);
-	tep_set_long_size(tep, 8);
-	memcpy(text, format->text, size);
-	memcpy(text + size, empty_print, sizeof(empty_print));
-	ret = -EBADMSG;
-	if (tep_parse_event(tep, text, size + sizeof(empty_print) - 1, format->system))
-		goto out_free;
-	events = tep_list_events(tep, TEP_EVENT_SORT_ID);
-	if (events && events[0])
-		ret = add_fields(layout, events[0]);
-
-out_free:
-	free(text);
-	tep_free(tep);
-	return ret;
 }
 
 /**
@@ -190,7 +135,7 @@ int event_layout_parse(const struct tracedat_format *format, struct event_layout
 		return -ENOMEM;
 	layout->pid.offset = UINT32_MAX / 2; /* outside of any record: no such field */
 	ret = copy_texts(layout, format);
-	ret = ret ?: parse(layout, format);
+	ret = ret ?: add_fields(layout);
 	if (ret)
 		event_layout_free(layout);
 	else

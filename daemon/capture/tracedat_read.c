@@ -13,11 +13,11 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <traceevent/event-parse.h>
 #include <unistd.h>
 
 #include "base/util.h"
 #include "capture/decode.h"
+#include "capture/format.h"
 #include "capture/tracedat_read.h"
 
 enum option_id {
@@ -146,46 +146,36 @@ static int read_start(struct reader *r)
 	return take_number(r, 4, &unused);
 }
 
+/* The ring's own page size, which may be larger than the machine's. */
 static int read_headers(struct reader *r)
 {
-	struct tep_handle *tep;
+	uint64_t size, commit = 0, page = 0;
+	struct format_field field;
 	const uint8_t *data;
-	uint64_t size;
-	int ret, commit, page;
-	char *text;
+	const char *pos;
+	int ret;
 
 	ret = expect(r, "header_page", 12);
 	ret = ret ?: take_blob(r, 8, &data, &size);
 	if (ret)
 		return ret;
-	if (!size || size > 65536)
-		return refuse(r, -EBADMSG,
-			      "the capture is damaged: its header_page is of %llu bytes",
-			      (unsigned long long)size);
-	tep = tep_alloc();
-	text = strndup((const char *)data, size);
-	ret = tep && text ? 0 : -ENOMEM;
-	if (!ret) {
-		tep_set_loglevel(TEP_LOG_NONE);
-		tep_set_long_size(tep, 8);
-		if (tep_parse_header_page(tep, text, strlen(text), 8))
-			ret = refuse(r, -EBADMSG,
-				     "the capture is damaged: its header_page does not parse");
+	pos = (const char *)data;
+	while ((ret = format_next_field(&pos, (const char *)data + size, &field)) > 0) {
+		if (!strcmp(field.name, "commit"))
+			commit = field.size;
+		if (!strcmp(field.name, "data") && field.offset == PAGE_HEADER_SIZE)
+			page = field.offset + field.size;
 	}
-	commit = ret ? 0 : tep_get_header_page_size(tep);
-	page = ret ? 0 : tep_get_sub_buffer_size(tep);
-	tep_free(tep);
-	free(text);
 	if (ret)
-		return ret;
+		return refuse(r, ret, "the capture is damaged: its header_page does not parse");
 	if (commit != 8)
 		return refuse(r, -EBADMSG,
 			      "the capture is of a 32-bit kernel, which labd does not read");
 	if (page < 4096 || page > PAGE_MAX_SIZE || page & (page - 1))
 		return refuse(
 			r, -EBADMSG,
-			"the capture's ring-buffer pages are of %d bytes, which labd does not read",
-			page);
+			"the capture's ring-buffer pages are of %llu bytes, which labd does not read",
+			(unsigned long long)page);
 	r->file->page_size = page;
 	ret = expect(r, "header_event", 13);
 	return ret ?: take_blob(r, 8, &data, &size);
