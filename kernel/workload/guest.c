@@ -14,13 +14,17 @@
  * guest_race: the same over a list of addresses, as fast as possible.
  *	rdi next entry, rsi end of list, rbx start of list, r8 offset of the word,
  *	rax value, rcx pages to write
- * guest_check: exchange the word of each listed page; what comes back must be zero.
+ * guest_check: replace the word in each listed page; what was there must be zero.
  *	rdi next entry, rcx entries, r8 offset of the word, rax new value,
  *	returns rbx mismatches, r9 address and r10 value of the first
  *
  * All count rcx down and halt at zero, which leaves KVM_RUN. From zero rcx counts through all 64
- * bits: that is how a walk or race is endless. xchg reads and writes in one access, so that KVM
- * sees one write fault and no vCPU is ever given the host's zero page to read.
+ * bits: that is how a walk or race is endless.
+ *
+ * A check stores to the word's neighbour before it loads the word, so that its first access to a
+ * page that is gone is a write. A load would be given the host's zero page, which the store after
+ * it would have to replace, with a TLB flush on all vCPUs. (xchg is no way out: where it is
+ * emulated it faults as a load first.)
  */
 asm(
 ".pushsection .rodata\n"
@@ -49,8 +53,9 @@ asm(
 "	hlt\n"
 "guest_check:\n"
 "	mov	(%rdi), %rdx\n"
-"	mov	%rax, %r11\n"
-"	xchg	%r11, (%rdx,%r8)\n"
+"	mov	%rax, 8(%rdx,%r8)\n"
+"	mov	(%rdx,%r8), %r11\n"
+"	mov	%rax, (%rdx,%r8)\n"
 "	test	%r11, %r11\n"
 "	jz	1f\n"
 "	test	%rbx, %rbx\n"

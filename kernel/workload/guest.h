@@ -16,7 +16,7 @@
 #define GUEST_BASE		(4ull << 30)
 #define GUEST_SYSTEM_SIZE	CHURN_TABLE
 
-/* Each writer has a word of its own in each page, on a cache line of its own. */
+/* Each writer has a word of its own in each page, on a cache line of its own: nobody shares. */
 #define GUEST_WORD(writer)	((writer) * 64ull)
 
 void guest_system_init(void *system, uint64_t mem_bytes);

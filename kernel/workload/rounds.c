@@ -73,30 +73,6 @@ int churn_invalidate(struct vm *vm, uint64_t offset, uint64_t size, uint64_t *re
 	return 0;
 }
 
-/**
- * churn_fill - write a range of guest memory again
- * @vm: a machine with a filler
- * @offset: start of the range in bytes
- * @size: its size in bytes
- * @pages_touched: the pages written are added to it
- *
- * The calling thread writes through a vCPU of its own: a store by the host would bring back the
- * page, but KVM's leaf table would stay empty until one of the other vCPUs comes by.
- *
- * Return: 0 or a negative errno, printed.
- */
-int churn_fill(struct vm *vm, uint64_t offset, uint64_t size, uint64_t *pages_touched)
-{
-	struct kvm_regs regs = guest_walk_regs(vm->mem_bytes, vm->filler.id, offset, offset + size,
-					       offset, size / CHURN_PAGE);
-	int ret;
-
-	ret = vcpu_run(&vm->filler, &regs, VCPU_UNTIL_HALT);
-	if (!ret)
-		*pages_touched += size / CHURN_PAGE;
-	return ret;
-}
-
 static bool any_ended(struct vm *vm)
 {
 	for (unsigned int i = 0; i < vm->n_vcpus; i++) {
@@ -124,7 +100,7 @@ static int invalidate_at_pace(struct vm *vm, const struct churn_options *o,
 			return ret;
 		result->rounds++;
 		if (o->writeback) {
-			ret = churn_fill(vm, offset, s->chunk, &result->pages_touched);
+			ret = vm_fill(vm, offset, s->chunk, &result->pages_touched);
 			if (ret)
 				return ret;
 		}

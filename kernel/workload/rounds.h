@@ -14,7 +14,7 @@
  * @rounds:	rounds done
  * @late_rounds: rounds that began more than a tenth of a period after their time
  * @late_max_ns: the most that one began after its time
- * @pages_touched: writes of one word in one page, by all vCPUs
+ * @pages_touched: writes of one word in one page, by the vCPUs and to fill memory
  * @chunk_start: offset of the first round's chunk in bytes
  * @errors:	wrong words found by --verify, plus one if the run could not go on
  * @touch_ns:	how long the first touch of all memory took
@@ -35,7 +35,6 @@ struct churn_result {
 uint64_t churn_now_ns(void);
 void churn_wait_until(uint64_t deadline_ns, uint64_t period_ns, struct churn_result *result);
 int churn_invalidate(struct vm *vm, uint64_t offset, uint64_t size, uint64_t *ret_ns);
-int churn_fill(struct vm *vm, uint64_t offset, uint64_t size, uint64_t *pages_touched);
 
 int churn_measure(struct vm *vm, const struct churn_options *o, const struct churn_schedule *s,
 		  struct churn_result *result);

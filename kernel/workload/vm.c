@@ -20,6 +20,18 @@
 
 #define MAX_CPUID	1024u
 
+/* Since Linux 6.11, younger than the distribution's headers. */
+#ifndef KVM_PRE_FAULT_MEMORY
+#define KVM_CAP_PRE_FAULT_MEMORY	236
+#define KVM_PRE_FAULT_MEMORY		_IOWR(KVMIO, 0xd5, struct kvm_pre_fault_memory)
+struct kvm_pre_fault_memory {
+	__u64	gpa;
+	__u64	size;
+	__u64	flags;
+	__u64	padding[5];
+};
+#endif
+
 static int map_memory(struct vm *vm)
 {
 	uint64_t size = vm->mem_bytes + GUEST_SYSTEM_SIZE;
@@ -128,10 +140,8 @@ static int create_vcpus(struct vm *vm, const struct churn_options *o)
 			goto free_cpuid;
 		vm->n_vcpus++;
 	}
-	if (o->writeback) {
-		ret = create_vcpu(vm, &vm->filler, vm->n_vcpus, cpuid);
-		vm->has_filler = !ret;
-	}
+	ret = create_vcpu(vm, &vm->filler, vm->n_vcpus, cpuid);
+	vm->has_filler = !ret;
 free_cpuid:
 	free(cpuid);
 report:
@@ -173,6 +183,7 @@ int vm_create(struct vm *vm, const struct churn_options *o)
 		fprintf(stderr, "kvm-churn: cannot create a virtual machine: %m\n");
 		goto destroy;
 	}
+	vm->can_map = ioctl(vm->vm_fd, KVM_CHECK_EXTENSION, KVM_CAP_PRE_FAULT_MEMORY) > 0;
 	ret = map_memory(vm);
 	if (ret)
 		goto destroy;
@@ -254,35 +265,58 @@ report:
 	return ret;
 }
 
+/* Has KVM install SPTEs for a range whose pages are there. */
+static int map_range(struct vm *vm, uint64_t offset, uint64_t size)
+{
+	struct kvm_pre_fault_memory range = { .gpa = GUEST_BASE + offset, .size = size };
+
+	/* KVM moves the range's start forward as far as it comes before it has to return. */
+	while (range.size) {
+		if (ioctl(vm->filler.fd, KVM_PRE_FAULT_MEMORY, &range) < 0 && errno != EINTR &&
+		    errno != EAGAIN) {
+			int ret = -errno;
+
+			fprintf(stderr, "kvm-churn: KVM_PRE_FAULT_MEMORY: %m\n");
+			return ret;
+		}
+	}
+	return 0;
+}
+
 /**
- * vm_touch_all - have every page of guest memory written once
- * @vm: a machine with idle vCPUs
- * @ret_pages: how many pages were written
+ * vm_fill - bring in each page of a range of guest memory, and have KVM map it
+ * @vm: the machine
+ * @offset: start of the range in bytes
+ * @size: its size in bytes
+ * @pages_touched: the pages brought in are added to it
  *
- * The vCPUs share the pages out, so that KVM has a present SPTE for each page afterwards.
+ * Write faults by the host bring back the pages, but KVM's leaf tables stay empty until a vCPU
+ * comes by. So KVM is asked to map the range, or, where it cannot be asked, the filler writes it
+ * too. That works anywhere, but leaves and enters the guest for each page, which costs many times
+ * as much where virtualization is emulated.
  *
  * Return: 0 or a negative errno, printed.
  */
-int vm_touch_all(struct vm *vm, uint64_t *ret_pages)
+int vm_fill(struct vm *vm, uint64_t offset, uint64_t size, uint64_t *pages_touched)
 {
-	uint64_t pages = vm->mem_bytes / CHURN_PAGE;
-	int ret = 0;
+	uint64_t end = offset + size;
+	struct kvm_regs regs;
+	int ret;
 
-	for (unsigned int i = 0; i < vm->n_vcpus; i++) {
-		uint64_t first = pages * i / vm->n_vcpus;
-		uint64_t next = pages * (i + 1) / vm->n_vcpus;
-		struct kvm_regs regs = guest_walk_regs(vm->mem_bytes, i, 0, vm->mem_bytes,
-						       first * CHURN_PAGE, next - first);
-
-		vcpu_start(&vm->vcpus[i], &regs, VCPU_UNTIL_HALT);
+	if (madvise(vm->mem + offset, size, MADV_POPULATE_WRITE) < 0) {
+		ret = -errno;
+		fprintf(stderr, "kvm-churn: MADV_POPULATE_WRITE (Linux 5.14): %m\n");
+		return ret;
 	}
-	for (unsigned int i = 0; i < vm->n_vcpus; i++) {
-		int err = vcpu_wait(&vm->vcpus[i]);
-
-		ret = ret ?: err;
+	if (vm->can_map) {
+		ret = map_range(vm, offset, size);
+	} else {
+		regs = guest_walk_regs(vm->mem_bytes, vm->filler.id, offset, end, offset,
+				       size / CHURN_PAGE);
+		ret = vcpu_run(&vm->filler, &regs, VCPU_UNTIL_HALT);
 	}
 	if (!ret)
-		*ret_pages = pages;
+		*pages_touched += size / CHURN_PAGE;
 	return ret;
 }
 

@@ -18,8 +18,9 @@
  * @system:	start of the system area, right after the churned memory
  * @vcpus:	the vCPUs with threads
  * @n_vcpus:	their number
- * @filler:	one more vCPU, run by the invalidator itself to fill chunks again
+ * @filler:	one more vCPU, by which the invalidator itself fills guest memory
  * @has_filler:	@filler exists
+ * @can_map:	KVM maps memory on request (KVM_PRE_FAULT_MEMORY)
  */
 struct vm {
 	int		kvm_fd;
@@ -33,12 +34,13 @@ struct vm {
 	unsigned int	n_vcpus;
 	struct vcpu	filler;
 	bool		has_filler;
+	bool		can_map;
 };
 
 int vm_create(struct vm *vm, const struct churn_options *o);
 void vm_destroy(struct vm *vm);
 int vm_pin(struct vm *vm);
-int vm_touch_all(struct vm *vm, uint64_t *ret_pages);
+int vm_fill(struct vm *vm, uint64_t offset, uint64_t size, uint64_t *pages_touched);
 int vm_stop_all(struct vm *vm);
 
 #endif
