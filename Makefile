@@ -127,8 +127,13 @@ machine: all image
 	@$(MAKE) --no-print-directory kernels KERNELS="$(TEST_KERNELS)"
 	@$(MAKE) --no-print-directory prove TESTS="tests/machine"
 
-bench: all
+bench: all $(O)/tests/bench/record $(O)/tests/bench/bench_store
 	@O=$(O) tests/bench/store.sh
+
+$(O)/tests/bench/%: tests/bench/%.c $(LIB_OBJS)
+	$(call say,BENCH,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(BASE_CFLAGS) $(CFLAGS) $(call pkg,$(LABD_PKGS)) -o $@ $< $(LIB_OBJS) $(call lib,$(LABD_PKGS)) -lm -lpthread
 
 # Sanitizer builds run the unit and functional tests; a finding ends the program that has it.
 asan tsan:
