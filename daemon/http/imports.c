@@ -11,11 +11,14 @@
 	" 'capture', capture, 'sha256', sha256, 'events', events, 'lost', lost,"              \
 	" 'database', database, 'created', " SQL_TIME("created") ")"
 
+/* clang-format off */
 static const char list_sql[] =
 	"WITH page AS (SELECT * FROM import WHERE ?2 = 0 OR id < ?2 ORDER BY id DESC LIMIT ?1)"
-	"SELECT json_object('imports', json((SELECT json_group_array(" IMPORT_JSON ") FROM page)),"
-	" 'next', (SELECT min(id) FROM page WHERE id > (SELECT min(id) FROM import)"
-	"   AND (SELECT count(*) FROM page) = ?1))";
+	"SELECT json_object('imports', json((SELECT json_group_array(" IMPORT_JSON
+	") FROM page)),"
+	" 'next', (SELECT CASE WHEN min(id) > (SELECT min(id) FROM import)"
+	"   THEN min(id) END FROM page))";
+/* clang-format on */
 
 /** imports_list() - GET /api/v1/imports, newest first */
 void imports_list(struct request *req)

@@ -7,17 +7,18 @@
 #include "machine/machine.h"
 #include "store/db.h"
 
+/* clang-format off */
 static const char seen_sql[] =
 	"SELECT json_object('experiments', count(*), 'emulated', json((SELECT"
-	" " SQL_BOOL(
-		"emulated") " FROM experiment WHERE machine = ?1 AND emulated IS NOT NULL"
-			    "   ORDER BY id DESC LIMIT 1)),"
-			    " 'description', json((SELECT machine_json FROM experiment WHERE machine = ?1"
-			    "   AND machine_json IS NOT NULL ORDER BY id DESC LIMIT 1)),"
-			    " 'boots', json((SELECT json_group_object(state, n) FROM (SELECT b.state, count(*) AS n"
-			    "   FROM experiment e JOIN slot s ON s.experiment = e.id JOIN boot b ON b.slot = s.id"
-			    "   WHERE e.machine = ?1 GROUP BY b.state))))"
-			    " FROM experiment WHERE machine = ?1";
+	" " SQL_BOOL("emulated") " FROM experiment WHERE machine = ?1 AND emulated IS NOT NULL"
+	"   ORDER BY id DESC LIMIT 1)),"
+	" 'description', json((SELECT machine_json FROM experiment WHERE machine = ?1"
+	"   AND machine_json IS NOT NULL ORDER BY id DESC LIMIT 1)),"
+	" 'boots', json((SELECT json_group_object(state, n) FROM (SELECT b.state, count(*) AS n"
+	"   FROM experiment e JOIN slot s ON s.experiment = e.id JOIN boot b ON b.slot = s.id"
+	"   WHERE e.machine = ?1 GROUP BY b.state))))"
+	" FROM experiment WHERE machine = ?1";
+/* clang-format on */
 
 static int add_machine(sqlite3 *db, const struct machine_ops *ops, json_t *machines)
 {

@@ -12,6 +12,7 @@
 
 #define LOSS_ROWS_MAX "1000"
 
+/* clang-format off */
 /* Parts of the answer; ?1 is the experiment. Rows stay in the order of the plan. */
 static const struct {
 	const char *name;
@@ -37,9 +38,8 @@ static const struct {
 	{"samples",
 	 "SELECT json_group_array(json_object('run', v.run, 'boot', r.boot, 'round', v.round,"
 	 " 'arm', v.arm, 'scenario', v.scenario, 'metric', v.metric, 'value', v.value,"
-	 " 'n_events', v.n_events, 'used', " SQL_BOOL(
-		 "v.used") ", 'note', v.note))"
-			   " FROM v_sample v JOIN run r ON r.id = v.run WHERE v.experiment = ?1"},
+	 " 'n_events', v.n_events, 'used', " SQL_BOOL("v.used") ", 'note', v.note))"
+	 " FROM v_sample v JOIN run r ON r.id = v.run WHERE v.experiment = ?1"},
 	{"void_pairs",
 	 "SELECT json_group_array(json_object('round', round, 'scenario', scenario, 'arm', arm,"
 	 " 'reason', reason)) FROM void_pair WHERE experiment = ?1"},
@@ -49,12 +49,12 @@ static const struct {
 	 " FROM (SELECT l.*, v.round, v.arm, v.scenario FROM v_loss l JOIN v_run v ON v.run = l.run"
 	 "  WHERE l.experiment = ?1 ORDER BY l.run, l.cpu, l.from_ts LIMIT " LOSS_ROWS_MAX ")"},
 	{"rings", "SELECT json_object('runs', count(*), 'complete', coalesce(sum(complete = 1), 0),"
-		  " 'written', coalesce(sum(written), 0), 'read', coalesce(sum(read), 0),"
-		  " 'lost', coalesce(sum(lost), 0), 'incomplete', json_group_array(run)"
-		  "   FILTER (WHERE complete IS NOT 1))"
-		  " FROM (SELECT v.run, v.complete, sum(g.written) AS written, sum(g.read) AS read,"
-		  "  sum(g.lost) AS lost FROM v_run v LEFT JOIN ring g ON g.run = v.run"
-		  "  WHERE v.experiment = ?1 AND v.capture IS NOT NULL GROUP BY v.run)"},
+	 " 'written', coalesce(sum(written), 0), 'read', coalesce(sum(read), 0),"
+	 " 'lost', coalesce(sum(lost), 0), 'incomplete', json_group_array(run)"
+	 "   FILTER (WHERE complete IS NOT 1))"
+	 " FROM (SELECT v.run, v.complete, sum(g.written) AS written, sum(g.read) AS read,"
+	 "  sum(g.lost) AS lost FROM v_run v LEFT JOIN ring g ON g.run = v.run"
+	 "  WHERE v.experiment = ?1 AND v.capture IS NOT NULL GROUP BY v.run)"},
 	{"boots_bad",
 	 "SELECT json_group_array(json_object('boot', b.id, 'round', s.round, 'arm', s.arm,"
 	 " 'attempt', b.attempt, 'state', b.state, 'detail', b.detail,"
@@ -71,6 +71,7 @@ static const struct {
 	 "   WHERE s.experiment = ?1))"
 	 " FROM slot s JOIN boot b ON b.slot = s.id WHERE s.experiment = ?1"},
 };
+/* clang-format on */
 
 static int write_parts(sqlite3 *db, int64_t experiment, FILE *out)
 {

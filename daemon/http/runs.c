@@ -8,27 +8,26 @@
 #include "store/db.h"
 
 /* What the workload printed is text from the machine: it is passed on as JSON only if it is. */
+/* clang-format off */
 static const char get_sql[] =
 	"SELECT json_object('run', r.id, 'experiment', s.experiment, 'boot', r.boot,"
 	" 'round', s.round, 'arm', s.arm, 'scenario', r.scenario, 'place', r.place,"
 	" 'seed', s.seed, 'state', r.state, 'reason', r.reason, 'events', r.events,"
-	" 'lost', r.lost, 'complete', " SQL_BOOL(
-		"r.complete") ", 'capture', r.capture,"
-			      " 'sha256', r.sha256, 'bytes', r.bytes, 'started', " SQL_TIME(
-				      "r.started") ","
-						   " 'ended', " SQL_TIME(
-							   "r.ended") ", 'measure_ns', r.measure_ns, 'ship_ns', r.ship_ns,"
-								      " 'ingest_ns', r.ingest_ns,"
-								      " 'workload', json(CASE WHEN json_valid(r.workload) THEN r.workload ELSE 'null' END),"
-								      " 'samples', json((SELECT json_group_array(json_object('metric', metric, 'value', value,"
-								      "   'n_events', n_events, 'note', note)) FROM sample WHERE run = r.id)),"
-								      " 'counts', json((SELECT json_group_object(event, count) FROM run_event WHERE run = r.id)),"
-								      " 'rings', json((SELECT json_group_array(json_object('cpu', cpu, 'written', written,"
-								      "   'read', read, 'lost', lost)) FROM ring WHERE run = r.id)),"
-								      " 'losses', json((SELECT json_group_array(json_object('cpu', cpu, 'lost', count,"
-								      "   'from_ts', CAST(from_ts AS TEXT), 'to_ts', CAST(to_ts AS TEXT), 'cause', cause))"
-								      "   FROM (SELECT * FROM loss WHERE run = r.id ORDER BY cpu, from_ts LIMIT 1000))))"
-								      " FROM run r JOIN slot s ON s.id = r.slot WHERE r.id = ?1";
+	" 'lost', r.lost, 'complete', " SQL_BOOL("r.complete") ", 'capture', r.capture,"
+	" 'sha256', r.sha256, 'bytes', r.bytes, 'started', " SQL_TIME("r.started") ","
+	" 'ended', " SQL_TIME("r.ended") ", 'measure_ns', r.measure_ns, 'ship_ns', r.ship_ns,"
+	" 'ingest_ns', r.ingest_ns,"
+	" 'workload', json(CASE WHEN json_valid(r.workload) THEN r.workload ELSE 'null' END),"
+	" 'samples', json((SELECT json_group_array(json_object('metric', metric, 'value', value,"
+	"   'n_events', n_events, 'note', note)) FROM sample WHERE run = r.id)),"
+	" 'counts', json((SELECT json_group_object(event, count) FROM run_event WHERE run = r.id)),"
+	" 'rings', json((SELECT json_group_array(json_object('cpu', cpu, 'written', written,"
+	"   'read', read, 'lost', lost)) FROM ring WHERE run = r.id)),"
+	" 'losses', json((SELECT json_group_array(json_object('cpu', cpu, 'lost', count,"
+	"   'from_ts', CAST(from_ts AS TEXT), 'to_ts', CAST(to_ts AS TEXT), 'cause', cause))"
+	"   FROM (SELECT * FROM loss WHERE run = r.id ORDER BY cpu, from_ts LIMIT 1000))))"
+	" FROM run r JOIN slot s ON s.id = r.slot WHERE r.id = ?1";
+/* clang-format on */
 
 /** runs_get() - GET /api/v1/runs/{id} */
 void runs_get(struct request *req)
