@@ -39,7 +39,7 @@ static const char *shown(const json_t *object, const char *key, char ret_text[64
 
 	if (!text || !*text)
 		return "none";
-	for (i = 0; text[i] && i < 63; i++)
+	for (i = 0; i < 63 && text[i]; i++)
 		ret_text[i] = text[i] > ' ' && text[i] <= '~' ? text[i] : '?';
 	ret_text[i] = '\0';
 	return ret_text;

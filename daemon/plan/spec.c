@@ -82,11 +82,12 @@ static int read_margin(struct spec_reader *reader, const struct spec_key *key, j
 		       void *object)
 {
 	double margin = json_number_value(value);
+	struct spec *spec = object;
 
 	if (!json_is_number(value) || !(margin > 0 && margin <= 1))
 		return spec_problem(reader, NULL,
 				    "Must be a fraction above 0 and at most 1, like 0.05.");
-	*(double *)((char *)object + key->offset) = margin;
+	spec->margin = margin;
 	return 0;
 }
 
@@ -110,7 +111,7 @@ static const struct spec_key spec_keys[] = {
 	{"trace", spec_read_trace, 0},
 	{"metrics", spec_read_list, offsetof(struct spec, metrics), true, 1, SPEC_MAX_METRICS,
 	 &metric_list},
-	{"margin", read_margin, offsetof(struct spec, margin)},
+	{"margin", read_margin},
 	{"max_lost", spec_read_u64, offsetof(struct spec, max_lost), false, 0, INT64_MAX},
 	{"cmdline", spec_read_ascii, offsetof(struct spec, cmdline), false, 0, CMDLINE_MAX},
 	{NULL}};

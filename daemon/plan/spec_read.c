@@ -39,7 +39,7 @@ const char *spec_show(const char *text, char ret_shown[SPEC_NAME_MAX + 4])
 {
 	size_t i;
 
-	for (i = 0; text[i] && i < SPEC_NAME_MAX; i++)
+	for (i = 0; i < SPEC_NAME_MAX && text[i]; i++)
 		ret_shown[i] = text[i] >= ' ' && text[i] <= '~' ? text[i] : '?';
 	strcpy(ret_shown + i, text[i] ? "..." : "");
 	return ret_shown;
