@@ -19,13 +19,16 @@
 #define MAX_EVENTS (2 * AGENT_JOB_MAX_EVENTS)
 #define MAX_OPTIONS (3 + AGENT_MAX_CPUS)
 #define DATA_MAX (256u * 1024)
-#define KALLSYMS_MAX (32u << 20)
+#define TEXT_MAX (32u << 20)
 
-/* The texts of a file in the making; every blob's data is owned here. */
-struct capture {
+/**
+ * struct agent_capture - a file ready to be sent; every blob's data is owned here
+ * @events: borrowed names, sorted
+ */
+struct agent_capture {
 	struct tracedat_blob ftrace[MAX_FTRACE];
 	struct tracedat_blob formats[MAX_EVENTS];
-	struct agent_event events[MAX_EVENTS]; /* borrowed names, sorted */
+	struct agent_event events[MAX_EVENTS];
 	struct tracedat_system systems[MAX_EVENTS];
 	struct tracedat_option options[MAX_OPTIONS];
 	struct tracedat_cpu cpus[AGENT_MAX_CPUS];
@@ -41,7 +44,7 @@ static int by_name(const void *a, const void *b)
 }
 
 /* The events that were on: the job's, each once, and the kprobes that exist. */
-static void list_events(struct capture *capture, const struct agent_trace *trace)
+static void list_events(struct agent_capture *capture, const struct agent_trace *trace)
 {
 	const struct agent_job *job = trace->job;
 	size_t n = 0, kept = 0;
@@ -60,16 +63,22 @@ static void list_events(struct capture *capture, const struct agent_trace *trace
 	capture->n_events = kept;
 }
 
-static int read_blob(struct tracefs_instance *instance, const char *path,
+/* Not by libtracefs' reader: for it an empty file is a failure, and saved_cmdlines may well be
+ * empty. */
+static int read_blob(struct tracefs_instance *instance, const char *name,
 		     struct tracedat_blob *ret_blob)
 {
-	int size = 0;
-	char *text;
+	char *path, *text;
+	size_t size;
+	int ret;
 
-	errno = 0;
-	text = tracefs_instance_file_read(instance, path, &size);
-	if (!text)
-		return errno ? -errno : -EIO;
+	path = tracefs_instance_get_file(instance, name);
+	if (!path)
+		return -ENOMEM;
+	ret = read_file(path, TEXT_MAX, &text, &size);
+	tracefs_put_tracing_file(path);
+	if (ret)
+		return ret;
 	*ret_blob = (struct tracedat_blob){text, size};
 	return 0;
 }
@@ -82,7 +91,7 @@ static int read_format(const char *system, const char *name, struct tracedat_blo
 	return read_blob(NULL, path, ret_blob);
 }
 
-static int read_formats(struct capture *capture)
+static int read_formats(struct agent_capture *capture)
 {
 	struct tracedat *file = &capture->file;
 	struct tracedat_system *system = NULL;
@@ -103,7 +112,7 @@ static int read_formats(struct capture *capture)
 }
 
 /* The kernel's own event types; readers expect their formats whether they were recorded or not. */
-static int read_ftrace_formats(struct capture *capture)
+static int read_ftrace_formats(struct agent_capture *capture)
 {
 	char **names = tracefs_system_events(NULL, "ftrace");
 	size_t n = 0;
@@ -120,7 +129,7 @@ static int read_ftrace_formats(struct capture *capture)
 }
 
 /* Whether a recorded event prints an address as a symbol. */
-static bool needs_symbols(const struct capture *capture)
+static bool needs_symbols(const struct agent_capture *capture)
 {
 	static const char *const specifiers[] = {"%ps", "%pS", "%pf", "%pF", "%pB"};
 
@@ -131,7 +140,7 @@ static bool needs_symbols(const struct capture *capture)
 	return false;
 }
 
-static int read_texts(struct capture *capture, struct agent_trace *trace)
+static int read_texts(struct agent_capture *capture, struct agent_trace *trace)
 {
 	struct tracedat *file = &capture->file;
 	char *text;
@@ -146,20 +155,20 @@ static int read_texts(struct capture *capture, struct agent_trace *trace)
 	ret = ret ?: read_blob(NULL, "saved_cmdlines", &file->saved_cmdlines);
 	/* Megabytes that only help to print addresses: not in a file of which there are hundreds.
 	 */
-	if (!ret && needs_symbols(capture) &&
-	    !read_file("/proc/kallsyms", KALLSYMS_MAX, &text, &size))
+	if (!ret && needs_symbols(capture) && !read_file("/proc/kallsyms", TEXT_MAX, &text, &size))
 		file->kallsyms = (struct tracedat_blob){text, size};
 	return ret;
 }
 
-static void add_option(struct capture *capture, enum tracedat_option_id id, char *text)
+static void add_option(struct agent_capture *capture, enum tracedat_option_id id, char *text)
 {
 	if (text)
 		capture->options[capture->file.n_options++] =
 			(struct tracedat_option){id, {text, strlen(text) + 1}};
 }
 
-static int make_options(struct capture *capture, struct agent_trace *trace, char *const stats[])
+static int make_options(struct agent_capture *capture, struct agent_trace *trace,
+			char *const stats[])
 {
 	struct tracedat_blob clock = {0};
 	struct utsname uts = {0};
@@ -179,24 +188,6 @@ static int make_options(struct capture *capture, struct agent_trace *trace, char
 			   str_printf("CPU: %d\n%s", i, stats[i]));
 	capture->file.options = capture->options;
 	return 0;
-}
-
-static void capture_free(struct capture *capture)
-{
-	struct tracedat *file = &capture->file;
-
-	for (size_t i = 0; i < file->n_ftrace_formats; i++)
-		free((void *)file->ftrace_formats[i].data);
-	for (size_t i = 0; i < capture->n_events; i++)
-		free((void *)capture->formats[i].data);
-	for (size_t i = 0; i < file->n_options; i++)
-		free((void *)capture->options[i].data.data);
-	free((void *)file->header_page.data);
-	free((void *)file->header_event.data);
-	free((void *)file->kallsyms.data);
-	free((void *)file->printk_formats.data);
-	free((void *)file->saved_cmdlines.data);
-	free(capture);
 }
 
 /* Gathers the file's bytes into DATA frames. */
@@ -233,8 +224,74 @@ static int stream_out(void *arg, const void *data, size_t size)
 	return ret;
 }
 
-static int send_file(int fd, const struct tracedat *file)
+/** agent_capture_free() - release a capture, may be NULL; the spool keeps the pages */
+void agent_capture_free(struct agent_capture *capture)
 {
+	struct tracedat *file;
+
+	if (!capture)
+		return;
+	file = &capture->file;
+	for (size_t i = 0; i < file->n_ftrace_formats; i++)
+		free((void *)file->ftrace_formats[i].data);
+	for (size_t i = 0; i < capture->n_events; i++)
+		free((void *)capture->formats[i].data);
+	for (size_t i = 0; i < file->n_options; i++)
+		free((void *)capture->options[i].data.data);
+	free((void *)file->header_page.data);
+	free((void *)file->header_event.data);
+	free((void *)file->kallsyms.data);
+	free((void *)file->printk_formats.data);
+	free((void *)file->saved_cmdlines.data);
+	free(capture);
+}
+
+/**
+ * agent_capture_make() - put a run's trace.dat together, all but the pages
+ * @trace: still set up, for the formats of its kprobes go with them
+ * @spool: drained; must outlive the capture
+ * @stats: text of each CPU's ring statistics
+ * @ret_capture: ends with agent_capture_free()
+ *
+ * Return: 0 or negative errno.
+ */
+int agent_capture_make(struct agent_trace *trace, const struct agent_spool *spool,
+		       char *const stats[], struct agent_capture **ret_capture)
+{
+	struct agent_capture *capture;
+	int ret;
+
+	capture = calloc(1, sizeof(*capture));
+	if (!capture)
+		return -ENOMEM;
+	list_events(capture, trace);
+	capture->file.page_size = trace->page_size;
+	capture->file.cpus = capture->cpus;
+	capture->file.n_cpus = trace->cpus;
+	for (int i = 0; i < trace->cpus; i++) {
+		const struct agent_spooled *spooled = agent_spool_cpu(spool, i);
+
+		capture->cpus[i] = (struct tracedat_cpu){spooled->fd, spooled->size};
+	}
+	ret = read_texts(capture, trace);
+	ret = ret ?: make_options(capture, trace, stats);
+	if (ret) {
+		agent_capture_free(capture);
+		return ret;
+	}
+	*ret_capture = capture;
+	return 0;
+}
+
+/**
+ * agent_capture_send() - ship a capture: FILE and its DATA frames
+ * @fd: the channel
+ *
+ * Return: 0 or negative errno; the host may have received a part of the file then.
+ */
+int agent_capture_send(const struct agent_capture *capture, int fd)
+{
+	const struct tracedat *file = &capture->file;
 	struct stream *stream;
 	uint64_t size;
 	char text[96];
@@ -254,39 +311,5 @@ static int send_file(int fd, const struct tracedat *file)
 	ret = ret ?: tracedat_write(file, stream_out, stream);
 	ret = ret ?: stream_flush(stream);
 	free(stream);
-	return ret;
-}
-
-/**
- * agent_capture_send() - ship a run as trace.dat: FILE and its DATA frames
- * @fd: the channel
- * @trace: still set up, for the formats of its kprobes go with them
- * @spool: drained
- * @stats: text of each CPU's ring statistics
- *
- * Return: 0 or negative errno; the host may have received a part of the file then.
- */
-int agent_capture_send(int fd, struct agent_trace *trace, const struct agent_spool *spool,
-		       char *const stats[])
-{
-	struct capture *capture;
-	int ret;
-
-	capture = calloc(1, sizeof(*capture));
-	if (!capture)
-		return -ENOMEM;
-	list_events(capture, trace);
-	capture->file.page_size = trace->page_size;
-	capture->file.cpus = capture->cpus;
-	capture->file.n_cpus = trace->cpus;
-	for (int i = 0; i < trace->cpus; i++) {
-		const struct agent_spooled *spooled = agent_spool_cpu(spool, i);
-
-		capture->cpus[i] = (struct tracedat_cpu){spooled->fd, spooled->size};
-	}
-	ret = read_texts(capture, trace);
-	ret = ret ?: make_options(capture, trace, stats);
-	ret = ret ?: send_file(fd, &capture->file);
-	capture_free(capture);
 	return ret;
 }

@@ -262,6 +262,22 @@ static int send_started(struct run *run)
 	return ret;
 }
 
+/* A capture that cannot be made is the run's failure, one that cannot be sent is the channel's. */
+static int ship(struct run *run)
+{
+	struct agent_capture *capture = NULL;
+	int ret;
+
+	ret = agent_capture_make(run->trace, run->spool, run->stats, &capture);
+	if (ret) {
+		trace_failed(run, "cannot make the capture", ret);
+		return 0;
+	}
+	ret = agent_capture_send(capture, run->fd);
+	agent_capture_free(capture);
+	return ret;
+}
+
 /**
  * agent_run() - do one run and answer with DONE
  * @fd: the channel
@@ -290,7 +306,7 @@ int agent_run(const struct agent_settings *settings, int fd, const void *job, si
 			settle_rings(&run);
 			if (run.workload.end != AGENT_WORKLOAD_RUNNING)
 				workload = judge_workload(&run);
-			ret = agent_capture_send(fd, run.trace, run.spool, run.stats);
+			ret = ship(&run);
 		}
 	}
 	ret = ret ?: send_done(&run, workload);

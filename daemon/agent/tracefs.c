@@ -182,7 +182,8 @@ static int create_probes(struct agent_trace *trace, char *error)
 		const struct agent_kprobe *probe = &job->kprobes[i];
 
 		if (!found[i]) {
-			json_array_append_new(trace->absent, json_string(probe->name));
+			json_array_append_new(trace->absent,
+					      json_sprintf(AGENT_KPROBE_GROUP ":%s", probe->name));
 			continue;
 		}
 		ret = create_probe(trace, i, error);

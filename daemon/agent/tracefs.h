@@ -16,7 +16,7 @@
  * struct agent_trace - a private trace instance, set up for one job
  * @job: borrowed
  * @made: which of the job's kprobes exist
- * @absent: names of the kprobes whose symbol this kernel lacks
+ * @absent: "labd:name" of the kprobes whose symbol this kernel lacks
  * @cpus: buffers, one per possible CPU, numbered from 0
  * @page_size: of one ring-buffer page
  */
