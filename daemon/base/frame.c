@@ -105,16 +105,21 @@ int frame_reader_push(struct frame_reader *reader, const void *data, size_t leng
 		if (get32(reader->buffer) != FRAME_MAGIC || frame.length > FRAME_PAYLOAD_MAX ||
 		    frame.type < FRAME_HELLO || frame.type > FRAME_LOG || reader->buffer[6] ||
 		    reader->buffer[7])
-			return -EBADMSG;
+			goto bad;
 		if (reader->have < FRAME_HEADER_SIZE + frame.length)
 			continue;
 		if (get32(reader->buffer + 12) !=
 		    (frame.length ? crc32(0, frame.payload, frame.length) : 0))
-			return -EBADMSG;
+			goto bad;
 		reader->have = 0;
 		ret = fn(arg, &frame);
 		if (ret < 0)
 			return ret;
 	}
 	return 0;
+
+bad:
+	/* Nothing of a bad header may size the next read. */
+	reader->have = 0;
+	return -EBADMSG;
 }
