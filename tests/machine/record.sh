@@ -1,0 +1,13 @@
+#!/bin/busybox sh
+# SPDX-License-Identifier: GPL-2.0-only
+# A workload for tests/machine/foreign.t: trace-cmd records by itself inside the machine, and its file
+# leaves the machine inside the workload's JSON.
+set -eu
+/bin/trace-cmd record "$@" -o /tmp/foreign.dat -e kvmmmu -e sched:sched_switch -e raw_syscalls \
+	/bin/kvm-churn --mode same --chunk-mib 4 --rounds 20 --mem-mib 64 --vcpus 1 >/tmp/record.log 2>&1 || {
+	/bin/busybox tail -n 20 /tmp/record.log >&2
+	exit 1
+}
+printf '{"dat":"'
+/bin/busybox base64 -w 0 /tmp/foreign.dat
+printf '"}\n'
