@@ -55,6 +55,18 @@ refuse(struct ingest *in, int err, const char *fmt, ...)
 	return err;
 }
 
+/*
+ * Brings the log's pages into the file and empties the log: between runs the file is complete in
+ * itself, and after a full disk the log does not keep it full. A reader may be in the way; then it
+ * is done next time.
+ */
+static void empty_log(sqlite3 *db)
+{
+	sqlite3_busy_timeout(db, 0);
+	sqlite3_wal_checkpoint_v2(db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+	sqlite3_busy_timeout(db, BUSY_MS);
+}
+
 static int create_schema(sqlite3 *db)
 {
 	const struct embedded *file = embedded_files;
@@ -79,6 +91,7 @@ static int create_schema(sqlite3 *db)
 		db_rollback(db);
 	else
 		ret = db_commit(db);
+	empty_log(db);
 	return ret;
 }
 
@@ -95,7 +108,7 @@ static int prepare_file(sqlite3 *db, const char *path)
 {
 	static const char pragmas[] = "PRAGMA page_size = 65536; PRAGMA journal_mode = WAL;"
 				      "PRAGMA synchronous = FULL; PRAGMA cache_size = -4096;"
-				      "PRAGMA journal_size_limit = 0; PRAGMA trusted_schema = OFF";
+				      "PRAGMA trusted_schema = OFF";
 	int64_t version;
 	int ret;
 
@@ -358,6 +371,7 @@ static int store(struct ingest *in)
 		db_rollback(db);
 	else
 		ret = db_commit(db);
+	empty_log(db);
 	return ret;
 }
 
