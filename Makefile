@@ -26,7 +26,7 @@ BASE_CFLAGS := -std=gnu11 -D_GNU_SOURCE -Idaemon -I$(O)/gen -fno-strict-aliasing
 # Evaluated on first use, so that make run and make check can install the packages first.
 pkg = $(shell pkg-config --cflags '$(1)')
 lib = $(shell pkg-config $(3) --libs '$(1)')
-LABD_PKGS  := libtraceevent >= 1.7 sqlite3 >= 3.40 libmicrohttpd >= 0.9.75 jansson >= 2.14 nettle zlib
+LABD_PKGS  := sqlite3 >= 3.40 libmicrohttpd >= 0.9.75 jansson >= 2.14 nettle zlib
 CTL_PKGS   := libcurl jansson >= 2.14 nettle zlib
 AGENT_PKGS := libtracefs >= 1.6 libtraceevent >= 1.7 jansson >= 2.14 zlib
 ALL_PKGS   := $(LABD_PKGS) $(CTL_PKGS) $(AGENT_PKGS)
