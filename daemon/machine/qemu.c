@@ -129,10 +129,15 @@ static int boot_args(json_t *argv, const struct boot_request *request, int conso
 		ret = add(argv, "-kernel", "%s", request->kernel);
 	if (!ret)
 		ret = add(argv, "-initrd", "%s", request->image);
-	/* nokaslr: addresses in a console or a capture then mean the same in every boot. */
+	/*
+	 * nokaslr: addresses in a console or a capture then mean the same in every boot.
+	 * tsc=reliable: the emulator's TSC is; on a busy host the kernel's watchdog doubts it, and a
+	 * boot that fell back to another clock would no longer match its pair.
+	 */
 	if (!ret)
 		ret = add(argv, "-append",
-			  "console=ttyS0 panic=-1 mitigations=off nokaslr labd.token=%s%s%s",
+			  "console=ttyS0 panic=-1 mitigations=off nokaslr tsc=reliable "
+			  "labd.token=%s%s%s",
 			  request->token, *more ? " " : "", more);
 	return ret;
 }
