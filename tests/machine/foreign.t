@@ -7,6 +7,7 @@ use warnings;
 use FindBin;
 use lib "$FindBin::Bin/../lib";
 use File::Temp qw(tempdir);
+use IO::Uncompress::Gunzip qw(gunzip);
 use JSON::PP;
 use Labd;
 use MIME::Base64;
@@ -28,12 +29,18 @@ my $id  = $lab->submit({
 });
 is($lab->finish($id, 400), "done", "the machines recorded") or diag $lab->log;
 
+sub gunzipped {
+	my $packed = shift;
+	gunzip(\$packed => \my $plain) or die "gunzip failed";
+	return $plain;
+}
+
 for my $scenario (qw(v6 v7)) {
 	subtest "trace.dat $scenario" => sub {
 		my $json = $lab->value("SELECT workload FROM run WHERE scenario = '$scenario' AND state = 'ok' LIMIT 1");
 		my $file = "$dir/$scenario.dat";
 		open my $out, ">:raw", $file or die;
-		print $out decode_base64(JSON::PP->new->decode($json)->{dat});
+		print $out gunzipped(decode_base64(JSON::PP->new->decode($json)->{gz}));
 		close $out;
 		is(`head -c 12 $file | tail -c 2 | tr -d '\\0'`, substr($scenario, 1), "is of version $scenario");
 
