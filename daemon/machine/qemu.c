@@ -131,8 +131,8 @@ static int boot_args(json_t *argv, const struct boot_request *request, int conso
 		ret = add(argv, "-initrd", "%s", request->image);
 	/*
 	 * nokaslr: addresses in a console or a capture then mean the same in every boot.
-	 * tsc=reliable: the emulator's TSC is; on a busy host the kernel's watchdog doubts it, and a
-	 * boot that fell back to another clock would no longer match its pair.
+	 * tsc=reliable: the emulator's TSC is; on a busy host the kernel's watchdog doubts it, and
+	 * a boot that fell back to another clock would no longer match its pair.
 	 */
 	if (!ret)
 		ret = add(argv, "-append",

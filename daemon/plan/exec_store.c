@@ -12,7 +12,7 @@
 #include "base/log.h"
 #include "base/util.h"
 #include "plan/exec.h"
-#include "store/sample.h"
+#include "plan/sample.h"
 #include "store/db.h"
 
 /**

@@ -8,7 +8,7 @@
 
 #include "store/db.h"
 #include "store/events_priv.h"
-#include "store/sample.h"
+#include "plan/sample.h"
 #include "tests/unit/pages.h"
 
 #define FIELD(type, offset, size, sign) \

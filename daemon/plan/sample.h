@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#ifndef LABD_STORE_SAMPLE_H
-#define LABD_STORE_SAMPLE_H
+#ifndef LABD_PLAN_SAMPLE_H
+#define LABD_PLAN_SAMPLE_H
 
 #include <jansson.h>
 #include <stdbool.h>

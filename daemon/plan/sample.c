@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "stats/percentile.h"
-#include "store/sample.h"
+#include "plan/sample.h"
 
 static void no_value(struct sample_value *sample, const char *why)
 {
