@@ -144,8 +144,8 @@ run_make()
 	[ -f "$SRC/obj/vmlinux" ] || kind=full
 	# Before the first build of a kind there is nothing to go by but what was seen elsewhere.
 	case $kind in
-	full)	total=1000 ;;
-	*)	total=60 ;;
+	full)	total=1570 ;;
+	*)	total=50 ;;
 	esac
 	[ ! -s "$SRC/steps.$kind" ] || total=$(cat "$SRC/steps.$kind")
 	[ ! -t 2 ] || tty=1
