@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* One HTTP request, and the sentence that says what went wrong with it. */
+#include <curl/curl.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/util.h"
+#include "ctl/ctl.h"
+
+#define REPLY_MAX (256u << 20)
+#define TOKEN_MAX 256
+#define CONNECT_S 10
+#define LOW_SPEED_S 120
+
+struct reply {
+	char *body;
+	size_t length;
+};
+
+/** ctl_fail() - say on stderr what went wrong; returns CTL_ERROR so that a caller can return the
+ * call */
+int ctl_fail(const char *fmt, ...)
+{
+	va_list args;
+
+	fputs("labctl: ", stderr);
+	va_start(args, fmt);
+	vfprintf(stderr, fmt, args);
+	va_end(args);
+	fputc('\n', stderr);
+	return CTL_ERROR;
+}
+
+/** ctl_id() - an experiment's number from an argument; 0, or -EINVAL with the reason printed */
+int ctl_id(const char *text, int64_t *ret_id)
+{
+	if (text && !parse_i64(text, 1, INT64_MAX, ret_id))
+		return 0;
+	if (text)
+		ctl_fail("\"%s\" is no number of an experiment; labctl list shows them", text);
+	else
+		ctl_fail("which experiment? labctl list shows their numbers");
+	return -EINVAL;
+}
+
+static size_t collect(char *data, size_t size, size_t count, void *arg)
+{
+	struct reply *reply = arg;
+	size_t length = size * count;
+	char *grown;
+
+	if (length > REPLY_MAX - reply->length)
+		return 0;
+	grown = realloc(reply->body, reply->length + length + 1);
+	if (!grown)
+		return 0;
+	reply->body = grown;
+	memcpy(reply->body + reply->length, data, length);
+	reply->length += length;
+	reply->body[reply->length] = '\0';
+	return length;
+}
+
+/**
+ * client_problem() - print what a refused request was refused for
+ * @body: an RFC 9457 problem, or anything else, or NULL
+ */
+void client_problem(const struct ctl *ctl, long status, const char *body)
+{
+	json_t *json = body ? json_loads(body, 0, NULL) : NULL;
+	const char *detail = json_string_value(json_object_get(json, "detail"));
+	const char *key = json_string_value(json_object_get(json, "key"));
+
+	if (detail && key)
+		ctl_fail("%s: %s", key, detail);
+	else if (detail)
+		ctl_fail("%s", detail);
+	else
+		ctl_fail("%s answered with HTTP status %ld", ctl->url, status);
+	if (status == 401)
+		ctl_fail("the token came from %s", ctl->token_file);
+	json_decref(json);
+}
+
+static int read_token(const struct ctl *ctl, char ret_header[TOKEN_MAX + 32])
+{
+	char *token;
+	int ret;
+
+	ret = read_file(ctl->token_file, TOKEN_MAX, &token, NULL);
+	if (ret) {
+		ctl_fail("the token file %s cannot be read: %s", ctl->token_file, strerror(-ret));
+		return ret;
+	}
+	token[strcspn(token, "\r\n")] = '\0';
+	snprintf(ret_header, TOKEN_MAX + 32, "Authorization: Bearer %s", token);
+	explicit_bzero(token, strlen(token));
+	free(token);
+	return 0;
+}
+
+/* @body: NULL for a GET. */
+static int request(const struct ctl *ctl, const char *path, const char *body, size_t length,
+		   struct reply *ret_reply)
+{
+	char authorization[TOKEN_MAX + 32], *url = NULL;
+	struct curl_slist *headers = NULL;
+	struct reply reply = {0};
+	CURL *curl = NULL;
+	long status = 0;
+	CURLcode code;
+	int ret = 0;
+
+	if (body)
+		ret = read_token(ctl, authorization);
+	if (ret)
+		return ret;
+	url = str_printf("%s%s", ctl->url, path);
+	curl = curl_easy_init();
+	if (!url || !curl) {
+		ret = -ENOMEM;
+		goto out;
+	}
+	curl_easy_setopt(curl, CURLOPT_URL, url);
+	curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
+	curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, (long)CONNECT_S);
+	curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, 1L);
+	curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, (long)LOW_SPEED_S);
+	curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+	curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, collect);
+	curl_easy_setopt(curl, CURLOPT_WRITEDATA, &reply);
+	if (body) {
+		headers = curl_slist_append(headers, "Content-Type: application/json");
+		headers = curl_slist_append(headers, authorization);
+		curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
+		curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)length);
+		curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body);
+	}
+	code = curl_easy_perform(curl);
+	curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
+	if (code != CURLE_OK) {
+		ctl_fail("labd at %s cannot be reached: %s", ctl->url, curl_easy_strerror(code));
+		ret = -ECONNREFUSED;
+	} else if (status >= 300) {
+		client_problem(ctl, status, reply.body);
+		ret = -EPROTO;
+	}
+out:
+	explicit_bzero(authorization, sizeof(authorization));
+	curl_slist_free_all(headers);
+	curl_easy_cleanup(curl);
+	free(url);
+	if (ret)
+		free(reply.body);
+	else
+		*ret_reply = reply;
+	return ret;
+}
+
+static int parse(struct reply *reply, json_t **ret_json)
+{
+	json_error_t error;
+	json_t *json = json_loads(reply->body ? reply->body : "", 0, &error);
+
+	free(reply->body);
+	if (!json) {
+		ctl_fail("the answer is no JSON: %s", error.text);
+		return -EPROTO;
+	}
+	*ret_json = json;
+	return 0;
+}
+
+/**
+ * client_get() - read something
+ * @ret_body: for the caller to free; a NUL follows it
+ *
+ * Return: 0, or negative errno with the reason printed.
+ */
+int client_get(const struct ctl *ctl, const char *path, char **ret_body, size_t *ret_length)
+{
+	struct reply reply;
+	int ret;
+
+	ret = request(ctl, path, NULL, 0, &reply);
+	if (ret)
+		return ret;
+	*ret_body = reply.body ? reply.body : strdup("");
+	if (ret_length)
+		*ret_length = reply.length;
+	return *ret_body ? 0 : -ENOMEM;
+}
+
+/** client_get_json() - read a JSON value; @ret_json is a new reference */
+int client_get_json(const struct ctl *ctl, const char *path, json_t **ret_json)
+{
+	struct reply reply;
+	int ret;
+
+	ret = request(ctl, path, NULL, 0, &reply);
+	return ret ? ret : parse(&reply, ret_json);
+}
+
+/** client_post() - change something, with the token; @ret_json is a new reference */
+int client_post(const struct ctl *ctl, const char *path, const char *body, size_t length,
+		json_t **ret_json)
+{
+	struct reply reply;
+	int ret;
+
+	ret = request(ctl, path, body, length, &reply);
+	return ret ? ret : parse(&reply, ret_json);
+}

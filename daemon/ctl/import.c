@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* labctl import: a capture of elsewhere. */
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/util.h"
+#include "ctl/ctl.h"
+
+#define POLL_US 300000
+
+/* Waits for the scheduler, which imports between two boots. */
+static int wait_for(const struct ctl *ctl, int64_t id)
+{
+	const char *state;
+	char path[64];
+	json_t *json;
+
+	snprintf(path, sizeof(path), "/api/v1/imports/%lld", (long long)id);
+	for (;;) {
+		if (client_get_json(ctl, path, &json))
+			return CTL_ERROR;
+		state = json_string_value(json_object_get(json, "state"));
+		if (!state || strcmp(state, "queued"))
+			break;
+		json_decref(json);
+		usleep(POLL_US);
+	}
+	if (!state || strcmp(state, "done")) {
+		const char *reason = json_string_value(json_object_get(json, "reason"));
+
+		ctl_fail("the import failed: %s", reason ? reason : "no reason given");
+		json_decref(json);
+		return CTL_ERROR;
+	}
+	printf("import %lld: %lld events, %lld lost, in %s\n", (long long)id,
+	       (long long)json_integer_value(json_object_get(json, "events")),
+	       (long long)json_integer_value(json_object_get(json, "lost")),
+	       json_string_value(json_object_get(json, "database")));
+	json_decref(json);
+	return CTL_OK;
+}
+
+/** cmd_import() - labctl import FILE [--name NAME] */
+int cmd_import(const struct ctl *ctl, int argc, char **argv)
+{
+	static const struct option longs[] = {{"name", required_argument, NULL, 'n'}, {0}};
+	char path[PATH_MAX], *body;
+	const char *name = NULL;
+	json_t *json;
+	int64_t id;
+	int c, ret;
+
+	while ((c = getopt_long(argc, argv, "", longs, NULL)) != -1) {
+		if (c != 'n')
+			return CTL_ERROR;
+		name = optarg;
+	}
+	if (argc - optind != 1)
+		return ctl_fail("import takes one file");
+	if (!realpath(argv[optind], path))
+		return ctl_fail("%s cannot be read: %s", argv[optind], strerror(errno));
+	json = json_pack("{s:s, s:s*}", "path", path, "name", name);
+	body = json ? json_dumps(json, JSON_COMPACT) : NULL;
+	json_decref(json);
+	if (!body)
+		return ctl_fail("the file's name is no UTF-8");
+	ret = client_post(ctl, "/api/v1/imports", body, strlen(body), &json);
+	free(body);
+	if (ret)
+		return CTL_ERROR;
+	id = json_integer_value(json_object_get(json, "id"));
+	json_decref(json);
+	return wait_for(ctl, id);
+}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Subcommands of one request: report, list, builds, cancel, submit. */
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/util.h"
+#include "ctl/ctl.h"
+
+#define SPEC_MAX (2u << 20)
+
+static const char *text(const json_t *object, const char *key)
+{
+	const char *value = json_string_value(json_object_get(object, key));
+
+	return value ? value : "";
+}
+
+/* Foreign text on a terminal: control characters must not steer it. */
+static void put(const char *string)
+{
+	for (; *string; string++) {
+		unsigned char c = (unsigned char)*string;
+
+		putchar((c < 0x20 && c != '\n') || c == 0x7f ? '?' : c);
+	}
+}
+
+/** cmd_report() - labctl report ID */
+int cmd_report(const struct ctl *ctl, int argc, char **argv)
+{
+	char path[96], *body;
+	size_t length;
+	int64_t id;
+
+	if (ctl_id(argc == 2 ? argv[1] : NULL, &id))
+		return CTL_ERROR;
+	snprintf(path, sizeof(path), "/api/v1/experiments/%lld/report", (long long)id);
+	if (client_get(ctl, path, &body, &length))
+		return CTL_ERROR;
+	fwrite(body, 1, length, stdout);
+	free(body);
+	return CTL_OK;
+}
+
+/** cmd_list() - labctl list */
+int cmd_list(const struct ctl *ctl, int argc, char **argv)
+{
+	json_t *json, *row;
+	size_t i;
+
+	if (argc != 1)
+		return ctl_fail("list takes no arguments");
+	if (client_get_json(ctl, "/api/v1/experiments?limit=500", &json))
+		return CTL_ERROR;
+	json_array_foreach (json_object_get(json, "experiments"), i, row) {
+		char boots[48];
+
+		snprintf(boots, sizeof(boots), "%lld/%lld",
+			 (long long)json_integer_value(json_object_get(row, "boots_done")),
+			 (long long)json_integer_value(json_object_get(row, "boots_total")));
+		printf("%5lld  %-9s  %9s  ",
+		       (long long)json_integer_value(json_object_get(row, "id")),
+		       text(row, "state"), boots);
+		put(text(row, "name"));
+		if (*text(row, "reason")) {
+			fputs("  (", stdout);
+			put(text(row, "reason"));
+			fputs(")", stdout);
+		}
+		putchar('\n');
+	}
+	if (json_is_integer(json_object_get(json, "next")))
+		puts("older ones are not shown");
+	json_decref(json);
+	return CTL_OK;
+}
+
+/** cmd_builds() - labctl builds */
+int cmd_builds(const struct ctl *ctl, int argc, char **argv)
+{
+	json_t *json, *row;
+	size_t i;
+
+	if (argc != 1)
+		return ctl_fail("builds takes no arguments");
+	if (client_get_json(ctl, "/api/v1/builds", &json))
+		return CTL_ERROR;
+	json_array_foreach (json_object_get(json, "builds"), i, row) {
+		printf("%-20s  %-12s  %.12s  ", text(row, "name"), text(row, "release"),
+		       text(row, "build_id"));
+		put(text(row, "base"));
+		printf("  (%zu patches)\n", json_array_size(json_object_get(row, "series")));
+	}
+	json_decref(json);
+	return CTL_OK;
+}
+
+/** cmd_cancel() - labctl cancel ID */
+int cmd_cancel(const struct ctl *ctl, int argc, char **argv)
+{
+	char path[96];
+	json_t *json;
+	int64_t id;
+
+	if (ctl_id(argc == 2 ? argv[1] : NULL, &id))
+		return CTL_ERROR;
+	snprintf(path, sizeof(path), "/api/v1/experiments/%lld/cancel", (long long)id);
+	if (client_post(ctl, path, "{}", 2, &json))
+		return CTL_ERROR;
+	json_decref(json);
+	printf("experiment %lld: cancelled\n", (long long)id);
+	return CTL_OK;
+}
+
+/** cmd_submit() - labctl submit FILE [--watch] */
+int cmd_submit(const struct ctl *ctl, int argc, char **argv)
+{
+	static const struct option longs[] = {{"watch", no_argument, NULL, 'w'}, {0}};
+	const char *file;
+	bool watch = false;
+	size_t length;
+	json_t *json;
+	int64_t id;
+	char *body;
+	int c, ret;
+
+	while ((c = getopt_long(argc, argv, "", longs, NULL)) != -1) {
+		if (c != 'w')
+			return CTL_ERROR;
+		watch = true;
+	}
+	if (argc - optind != 1)
+		return ctl_fail("submit takes one file; - reads from stdin");
+	file = argv[optind];
+	ret = read_file(strcmp(file, "-") ? file : "/dev/stdin", SPEC_MAX, &body, &length);
+	if (ret)
+		return ctl_fail("%s cannot be read: %s", file, strerror(-ret));
+	ret = client_post(ctl, "/api/v1/experiments", body, length, &json);
+	free(body);
+	if (ret)
+		return CTL_ERROR;
+	id = json_integer_value(json_object_get(json, "id"));
+	json_decref(json);
+	printf("experiment %lld: %s/experiments/%lld\n", (long long)id, ctl->url, (long long)id);
+	fflush(stdout);
+	return watch ? watch_experiment(ctl, id) : CTL_OK;
+}
