@@ -123,7 +123,7 @@ START_TEST(good_boot)
 	ck_assert_int_eq(st.st_size, 200000);
 	ck_assert_int_eq(read_file(console_path, 1 << 20, &text, NULL), 0);
 	ck_assert_ptr_nonnull(strstr(text, "] [    0.000000] Linux version 6.12.0"));
-	ck_assert_ptr_nonnull(strstr(text, "nokaslr labd.token=t0ken extra=1"));
+	ck_assert_ptr_nonnull(strstr(text, "nokaslr tsc=reliable labd.token=t0ken extra=1"));
 	ck_assert_ptr_nonnull(strstr(text, "] qemu: warning: this is no emulator"));
 	ck_assert_ptr_nonnull(strstr(text, "] agent: hello from the agent"));
 	free(text);
