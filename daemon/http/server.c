@@ -81,7 +81,7 @@ static void judge(struct request *req, const char *method, const char *path)
 	if (!auth_token_matches(header(req, MHD_HTTP_HEADER_AUTHORIZATION), http->token))
 		problem_set(
 			refusal, MHD_HTTP_UNAUTHORIZED, NULL,
-			"this needs the token of the data directory, as \"Authorization: Bearer …\"");
+			"this needs the token of the data directory, as \"Authorization: Bearer TOKEN\"");
 	else if (!auth_is_json(header(req, MHD_HTTP_HEADER_CONTENT_TYPE)))
 		problem_set(refusal, MHD_HTTP_UNSUPPORTED_MEDIA_TYPE, NULL,
 			    "the content type must be application/json");
@@ -239,6 +239,15 @@ static void completed(void *arg, struct MHD_Connection *connection, void **conte
 	*context = NULL;
 }
 
+/*
+ * No address here needs an escaped character, and an unescaped NUL would end a path early: what is
+ * escaped stays so, and is not found.
+ */
+static size_t keep_escapes(void *arg, struct MHD_Connection *connection, char *text)
+{
+	return strlen(text);
+}
+
 static void log_line(void *arg, const char *fmt, va_list args)
 {
 	char line[256];
@@ -275,8 +284,8 @@ static int start_daemon(struct http *http, uint16_t port)
 	http->daemon = MHD_start_daemon(
 		flags, port, NULL, NULL, answer, http, MHD_OPTION_EXTERNAL_LOGGER, log_line, NULL,
 		MHD_OPTION_SOCK_ADDR, &address, MHD_OPTION_NOTIFY_COMPLETED, completed, NULL,
-		MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS_MAX, MHD_OPTION_CONNECTION_TIMEOUT,
-		TIMEOUT_S, MHD_OPTION_END);
+		MHD_OPTION_UNESCAPE_CALLBACK, keep_escapes, NULL, MHD_OPTION_CONNECTION_LIMIT,
+		CONNECTIONS_MAX, MHD_OPTION_CONNECTION_TIMEOUT, TIMEOUT_S, MHD_OPTION_END);
 	if (!http->daemon)
 		return errno ? -errno : -EIO;
 	info = MHD_get_daemon_info(http->daemon, MHD_DAEMON_INFO_BIND_PORT);
