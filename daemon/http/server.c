@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/log.h"
@@ -269,27 +270,50 @@ static void free_http(struct http *http)
 	free(http);
 }
 
-static int start_daemon(struct http *http, uint16_t port)
+/* The port must be known before the server's thread looks at its first Host header. */
+static int listen_on(uint16_t port, int *ret_fd, uint16_t *ret_port)
 {
 	struct sockaddr_in address = {
 		.sin_family = AF_INET,
 		.sin_port = htons(port),
 		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
 	};
-	const union MHD_DaemonInfo *info;
+	socklen_t length = sizeof(address);
+	int fd, one = 1, ret;
+
+	fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0)
+		return -errno;
+	if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)) ||
+	    bind(fd, (struct sockaddr *)&address, sizeof(address)) || listen(fd, SOMAXCONN) ||
+	    getsockname(fd, (struct sockaddr *)&address, &length)) {
+		ret = -errno;
+		close(fd);
+		return ret;
+	}
+	*ret_fd = fd;
+	*ret_port = ntohs(address.sin_port);
+	return 0;
+}
+
+static int start_daemon(struct http *http, uint16_t port)
+{
 	unsigned int flags =
 		MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG;
+	int fd, ret;
 
-	errno = 0;
+	ret = listen_on(port, &fd, &http->port);
+	if (ret)
+		return ret;
 	http->daemon = MHD_start_daemon(
-		flags, port, NULL, NULL, answer, http, MHD_OPTION_EXTERNAL_LOGGER, log_line, NULL,
-		MHD_OPTION_SOCK_ADDR, &address, MHD_OPTION_NOTIFY_COMPLETED, completed, NULL,
+		flags, http->port, NULL, NULL, answer, http, MHD_OPTION_EXTERNAL_LOGGER, log_line,
+		NULL, MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_NOTIFY_COMPLETED, completed, NULL,
 		MHD_OPTION_UNESCAPE_CALLBACK, keep_escapes, NULL, MHD_OPTION_CONNECTION_LIMIT,
 		CONNECTIONS_MAX, MHD_OPTION_CONNECTION_TIMEOUT, TIMEOUT_S, MHD_OPTION_END);
-	if (!http->daemon)
-		return errno ? -errno : -EIO;
-	info = MHD_get_daemon_info(http->daemon, MHD_DAEMON_INFO_BIND_PORT);
-	http->port = info ? info->port : port;
+	if (!http->daemon) {
+		close(fd);
+		return -EIO;
+	}
 	return 0;
 }
 
