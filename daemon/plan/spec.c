@@ -112,6 +112,7 @@ static const struct spec_key spec_keys[] = {
 	{"metrics", spec_read_list, offsetof(struct spec, metrics), true, 1, SPEC_MAX_METRICS,
 	 &metric_list},
 	{"margin", read_margin},
+	{"boot_timeout_s", spec_read_uint, offsetof(struct spec, boot_timeout_s), false, 1, 600},
 	{"max_lost", spec_read_u64, offsetof(struct spec, max_lost), false, 0, INT64_MAX},
 	{"cmdline", spec_read_ascii, offsetof(struct spec, cmdline), false, 0, CMDLINE_MAX},
 	{NULL}};

@@ -25,7 +25,8 @@ my $id  = $lab->submit({
 	arms => [ { name => "a", build => "kvm-base" }, { name => "b", build => "kvm-base" } ],
 	scenarios => [ { name => "v6", workload => "record", args => { "file-version" => 6 } },
 		{ name => "v7", workload => "record", args => {} } ],
-	metrics => [],
+	trace => { events => ["kvmmmu:kvm_tdp_mmu_zap_leafs"], buffer_kib_per_cpu => 4096 },
+	metrics => [ { name => "zaps", event => "kvmmmu:kvm_tdp_mmu_zap_leafs", agg => "count", unit => "1" } ],
 });
 is($lab->finish($id, 400), "done", "the machines recorded") or diag $lab->log;
 
