@@ -23,9 +23,10 @@ struct static_file;
 /**
  * struct http - the server
  * @db: read-only connection, used on the server's thread only
- * @lock: protects @busy and @closing
- * @idle: signalled when @busy falls to 0
+ * @lock: protects @busy, @unsent and @closing
+ * @idle: signalled when @busy or @unsent falls
  * @busy: requests that are with the scheduler on a thread of their own
+ * @unsent: those, and those of them whose answer is not out yet
  * @requests: answered since the start; server's thread
  */
 struct http {
@@ -41,6 +42,7 @@ struct http {
 	pthread_mutex_t lock;
 	pthread_cond_t idle;
 	unsigned int busy;
+	unsigned int unsent;
 	bool closing;
 	uint64_t requests;
 };

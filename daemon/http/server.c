@@ -29,6 +29,7 @@
 #define CONNECTIONS_MAX 128
 #define TIMEOUT_S 60
 #define WORKERS_MAX 8
+#define GOODBYE_S 2
 /* A body that is too large is read to its end, so that the client reads the answer; up to this. */
 #define SWALLOW_MAX (64u << 20)
 
@@ -163,8 +164,10 @@ static void work(struct request *req)
 
 	pthread_mutex_lock(&http->lock);
 	full = http->closing || http->busy >= WORKERS_MAX;
-	if (!full)
+	if (!full) {
 		http->busy++;
+		http->unsent++;
+	}
 	pthread_mutex_unlock(&http->lock);
 	if (full) {
 		respond_error(req, MHD_HTTP_SERVICE_UNAVAILABLE, NULL, "too many requests at once");
@@ -233,6 +236,12 @@ static void completed(void *arg, struct MHD_Connection *connection, void **conte
 
 	if (!req)
 		return;
+	if (req->working) {
+		pthread_mutex_lock(&req->http->lock);
+		req->http->unsent--;
+		pthread_cond_signal(&req->http->idle);
+		pthread_mutex_unlock(&req->http->lock);
+	}
 	if (req->response)
 		MHD_destroy_response(req->response);
 	free(req->body);
@@ -366,12 +375,28 @@ uint16_t http_port(const struct http *http)
 	return http->port;
 }
 
-/**
- * http_stop() - end it; NULL is allowed
- *
- * Followers are sent away and requests that are with the scheduler finish: the daemon must not be
- * stopped while a connection is suspended.
+/*
+ * The daemon must not be stopped while a connection is suspended; and who has changed something is
+ * told so, if he listens.
  */
+static void wait_for_work(struct http *http)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += GOODBYE_S;
+	pthread_mutex_lock(&http->lock);
+	http->closing = true;
+	while (http->busy)
+		pthread_cond_wait(&http->idle, &http->lock);
+	while (http->unsent) {
+		if (pthread_cond_timedwait(&http->idle, &http->lock, &until) == ETIMEDOUT)
+			break;
+	}
+	pthread_mutex_unlock(&http->lock);
+}
+
+/** http_stop() - send followers away, finish what is with the scheduler, end; NULL is allowed */
 void http_stop(struct http *http)
 {
 	MHD_socket listener;
@@ -380,11 +405,7 @@ void http_stop(struct http *http)
 		return;
 	listener = MHD_quiesce_daemon(http->daemon);
 	hub_close(http->hub);
-	pthread_mutex_lock(&http->lock);
-	http->closing = true;
-	while (http->busy)
-		pthread_cond_wait(&http->idle, &http->lock);
-	pthread_mutex_unlock(&http->lock);
+	wait_for_work(http);
 	MHD_stop_daemon(http->daemon);
 	if (listener != MHD_INVALID_SOCKET)
 		close(listener);
