@@ -38,8 +38,9 @@ for my $moment (@moments) {
 	ok($lab->until(120, sub { $lab->value($query) }), "killed $name");
 	$lab->stop("KILL");
 	my @before = finished();
-	sleep 0.5;
-	is(`pgrep -f 'labd.token=' | wc -l` + 0, 0, "$name: no machine stays behind");
+	sleep 2;
+	my @left = grep { `pgrep -f 'labd[.]token=$_'` } map { $_->[0] } $lab->sql("SELECT token FROM boot");
+	is(scalar @left, 0, "$name: no machine stays behind");
 	$lab->start;
 	my %now = map { $_ => 1 } finished();
 	is(scalar(grep { !$now{$_} } @before), 0, "$name: finished runs are still there (" . @before . ")");
