@@ -29,7 +29,7 @@ void report_title(struct report *report, const char *title)
 	fputc('\n', report->out);
 }
 
-/* Length of the first line that fits into @room, words kept whole where they fit at all. */
+/* Length of the first line that fits into @room; a word that is longer has a line of its own. */
 static size_t line_length(const char *text, size_t room)
 {
 	size_t length = strcspn(text, "\n"), cut;
@@ -38,7 +38,7 @@ static size_t line_length(const char *text, size_t room)
 		return length;
 	for (cut = room; cut && text[cut] != ' '; cut--)
 		;
-	return cut ? cut : length;
+	return cut ? cut : strcspn(text, " \n");
 }
 
 /**
