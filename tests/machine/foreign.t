@@ -23,7 +23,7 @@ my $lab = Labd->new(args => [ "--images", "$dir/images" ]);
 my $id  = $lab->submit({
 	name => "recorded by trace-cmd", machine => "qemu", subject => "kvm", rounds => 1,
 	arms => [ { name => "a", build => "kvm-base" }, { name => "b", build => "kvm-base" } ],
-	scenarios => [ { name => "v6", workload => "record", args => { "file-version" => 6 } },
+	scenarios => [ { name => "v6", workload => "record", args => { file_version => 6 } },
 		{ name => "v7", workload => "record", args => {} } ],
 	trace => { events => ["kvmmmu:kvm_tdp_mmu_zap_leafs"], buffer_kib_per_cpu => 4096 },
 	metrics => [ { name => "zaps", event => "kvmmmu:kvm_tdp_mmu_zap_leafs", agg => "count", unit => "1" } ],
@@ -39,6 +39,8 @@ sub gunzipped {
 for my $scenario (qw(v6 v7)) {
 	subtest "trace.dat $scenario" => sub {
 		my $json = $lab->value("SELECT workload FROM run WHERE scenario = '$scenario' AND state = 'ok' LIMIT 1");
+		ok(length $json, "was recorded") or diag(map { "@$_\n" } $lab->sql(
+			"SELECT state, reason, json_extract(done_json, '\$.stderr') FROM run")), return;
 		my $file = "$dir/$scenario.dat";
 		open my $out, ">:raw", $file or die;
 		print $out gunzipped(decode_base64(JSON::PP->new->decode($json)->{gz}));
@@ -50,7 +52,7 @@ for my $scenario (qw(v6 v7)) {
 		while (<$report>) {
 			next if !/\d+\.\d+:\s+(\w+):\s*(.*)/;
 			$count{$1}++;
-			$visited += $1 if $2 =~ /\bvisited=(\w+)/ && $1 =~ /^\d+$/;
+			$visited += $1 if /\bvisited=(\d+)/;
 		}
 		close $report;
 		cmp_ok($count{kvm_tdp_mmu_zap_leafs} // 0, ">=", 20, "has zaps");

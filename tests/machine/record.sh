@@ -3,8 +3,8 @@
 # A workload for tests/machine/foreign.t: trace-cmd records by itself inside the machine, and its file
 # leaves the machine inside the workload's JSON.
 set -eu
-/bin/trace-cmd record "$@" -o /tmp/foreign.dat -e kvmmmu -e sched:sched_switch -e raw_syscalls \
-	/bin/kvm-churn --mode same --chunk-mib 4 --rounds 20 --mem-mib 64 --vcpus 1 >/tmp/record.log 2>&1 || {
+/bin/trace-cmd record "$@" -o /tmp/foreign.dat -e kvm_tdp_mmu_zap_leafs -e kvm_mmu_lock_wait -e raw_syscalls \
+	/bin/kvm-churn --mode same --chunk-mib 4 --rounds 20 --mem-mib 16 --vcpus 1 >/tmp/record.log 2>&1 || {
 	/bin/busybox tail -n 20 /tmp/record.log >&2
 	exit 1
 }
