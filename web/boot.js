@@ -20,7 +20,7 @@ function drawHead(boot) {
 			boot.took_ms !== null && el("span", {}, `took ${format.duration(boot.took_ms / 1000)}`)),
 		emulatedBanner(boot.emulated),
 		boot.detail ? el("p", { class: "card" }, boot.detail) : null,
-		boot.console_lines ? el("pre", { tabindex: "0" }, boot.console_lines) : null);
+		boot.console_lines && !["ok", "running"].includes(boot.state) ? el("pre", { tabindex: "0" }, boot.console_lines) : null);
 }
 
 function drawRuns({ runs }) {

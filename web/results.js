@@ -19,6 +19,17 @@ function note(metric, scale) {
 		metric.not_a_result && `not a result: ${metric.not_a_result}`].filter(Boolean).join(" · ");
 }
 
+// Why a number is missing, once for each reason.
+function missing(metric, samples) {
+	const reasons = new Map();
+
+	for (const sample of samples) {
+		if (sample.metric === metric.name && sample.value === null && sample.note)
+			reasons.set(sample.note, (reasons.get(sample.note) || 0) + 1);
+	}
+	return [...reasons].map(([reason, n]) => el("p", { class: "quiet" }, `No value in ${n} runs: ${reason}.`));
+}
+
 function metricTable(experiment, metric, results, compares) {
 	const arms = experiment.arms.map(arm => arm.name);
 	const rows = results.filter(row => row.metric === metric.name);
@@ -46,7 +57,7 @@ function metricTable(experiment, metric, results, compares) {
 			row.push(num([result?.n ? format.number(result.median, scale) : "–", events].filter(Boolean)));
 			if (i)
 				row.push(num([format.delta(pair?.delta),
-					pair ? el("small", {}, `${pair.n_lower}/${pair.n_pairs} lower`) : null].filter(Boolean), "delta"));
+					pair?.n_pairs ? el("small", {}, `${pair.n_lower}/${pair.n_pairs} lower`) : null].filter(Boolean), "delta"));
 			if (i && verdicts)
 				row.push(pair?.verdict || "–");
 		}
@@ -54,19 +65,19 @@ function metricTable(experiment, metric, results, compares) {
 	}));
 }
 
-export function drawResults(experiment, { results, compare }) {
+export function drawResults(experiment, { results, compare, samples }) {
 	if (!results.some(row => row.n)) {
 		fill("results", el("h2", {}, "Results"), el("p", { class: "quiet" }, "No run has been stored yet."));
 		return;
 	}
 	const { metrics } = experiment;
-	const draw = metric => metricTable(experiment, metric, results, compare);
+	const draw = metric => [metricTable(experiment, metric, results, compare), ...missing(metric, samples)];
 	const plain = metrics.filter(metric => !isTail(metric));
 	const first = plain.filter(metric => metric.primary);
 	const shown = first.length ? first : plain.slice(0, 1);
 	const tails = metrics.filter(isTail);
 	const rest = plain.filter(metric => !shown.includes(metric));
-	const more = el("details", { open: moreOpen }, el("summary", {}, `${rest.length} more metrics`), rest.map(draw));
+	const more = el("details", { open: moreOpen }, el("summary", {}, `${rest.length} more metrics`), rest.flatMap(draw));
 
 	more.addEventListener("toggle", () => {
 		moreOpen = more.open;
@@ -74,10 +85,10 @@ export function drawResults(experiment, { results, compare }) {
 	fill("results",
 		el("h2", {}, "Results"),
 		el("p", { class: "quiet" }, `Median of the boots' values, one per round; delta against ${experiment.arms[0].name} over the rounds in which both count.`),
-		shown.map(draw),
+		shown.flatMap(draw),
 		tails.length ? el("h3", {}, "Tails") : null,
 		tails.length ? el("p", { class: "quiet" }, "Median of the boots' percentiles, nearest rank of the raw values; n is the events of a boot.") : null,
-		tails.map(draw),
+		tails.flatMap(draw),
 		rest.length ? more : null);
 }
 

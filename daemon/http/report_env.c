@@ -18,8 +18,8 @@
 
 static int put_fact(struct report *report, sqlite3_stmt *stmt)
 {
-	fprintf(report->out, "  %-30s ", report_column(stmt, 0));
-	report_wrap(report, 33, report_column(stmt, 1));
+	fprintf(report->out, "  %-37s ", report_column(stmt, 0));
+	report_wrap(report, 40, report_column(stmt, 1));
 	return 0;
 }
 

@@ -3,7 +3,7 @@
  * The report's tables: a metric each, a row per scenario, the median of each arm and its delta
  * against the first one; then all the values behind them.
  */
-#include <math.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -138,18 +138,29 @@ static void put_table(struct report *report, size_t m)
 		if (!is_tail(metric))
 			continue;
 		fprintf(out, "%-*s", names, "  n");
-		for (size_t a = 0; a < report->n_arms; a++)
-			fprintf(out, " %*lld", widths[a] + (a > 1 ? DELTA_WIDTH : 0),
-				(long long)report_cell(report, m, s, a)->n_events);
+		for (size_t a = 0; a < report->n_arms; a++) {
+			const struct report_cell *cell = report_cell(report, m, s, a);
+			char n[NUMFMT_MAX] = "-";
+
+			if (cell->n)
+				snprintf(n, sizeof(n), "%lld", (long long)cell->n_events);
+			fprintf(out, " %*s", widths[a] + (a > 1 ? DELTA_WIDTH : 0), n);
+		}
 		fputc('\n', out);
 	}
 }
 
 static int put_note(struct report *report, sqlite3_stmt *stmt)
 {
-	fprintf(report->out, "\n%s, %s has no value: ", report_column(stmt, 0),
-		report_column(stmt, 1));
-	report_wrap(report, 2, report_column(stmt, 2));
+	char *text = str_printf("%s has no value in %d runs: %s (%s)", report_column(stmt, 0),
+				sqlite3_column_int(stmt, 1), report_column(stmt, 2),
+				report_column(stmt, 3));
+
+	if (!text)
+		return -ENOMEM;
+	fputc('\n', report->out);
+	report_wrap(report, 0, text);
+	free(text);
 	return 0;
 }
 
@@ -194,9 +205,11 @@ static int put_verdicts(struct report *report)
 int report_tables(struct report *report)
 {
 	static const char notes_sql[] =
-		"SELECT metric, scenario || ' ' || arm, note FROM v_sample WHERE experiment = ?1 "
-		"AND value IS NULL AND note <> '' GROUP BY metric, scenario, arm, note "
-		"ORDER BY metric, scenario, arm LIMIT 40";
+		"SELECT metric, sum(n), note, group_concat(scenario || ' ' || arm, ', ') FROM ("
+		"  SELECT metric, scenario, arm, note, count(*) AS n FROM v_sample"
+		"  WHERE experiment = ?1 AND value IS NULL AND note <> ''"
+		"  GROUP BY metric, note, scenario, arm)"
+		" GROUP BY metric, note ORDER BY metric, note LIMIT 40";
 	bool tails = false;
 	int ret;
 
