@@ -16,7 +16,8 @@ usage()
 	usage: image.sh [--build DIR] [--output NAME] [--extra HOSTPATH:GUESTPATH]...
 
 	Makes DIR/images/NAME.cpio.gz and NAME.json (build, kvm) from DIR/lab-agent and
-	DIR/kvm-churn. An extra file comes with the shared libraries it needs.
+	DIR/kvm-churn. An extra file comes with the shared libraries it needs. Without
+	--build, the environment's O is the folder, as in the Makefile.
 	EOF
 }
 
@@ -59,7 +60,7 @@ replace()
 	cmp -s "$1" "$2" || mv -f "$1" "$2"
 }
 
-build=build
+build=${O:-build}
 name=kvm
 extras=()
 while (($#)); do
