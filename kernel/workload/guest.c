@@ -10,7 +10,8 @@
 
 /*
  * guest_walk: write a word in each page, around and around.
- *	rdi next address, rsi end, rbx where to go on at the end, rax value, rcx pages to write
+ *	rdi next address, rsi end, rbx where to go on at the end, rax value, rcx pages to write,
+ *	rdx turns of an empty loop behind each write
  * guest_race: the same over a list of addresses, as fast as possible.
  *	rdi next entry, rsi end of list, rbx start of list, r8 offset of the word,
  *	rax value, rcx pages to write
@@ -33,7 +34,12 @@ asm(
 "guest_walk:\n"
 "	mov	%rax, (%rdi)\n"
 "	inc	%rax\n"
-"	add	$4096, %rdi\n"
+"	mov	%rdx, %r11\n"
+"	test	%r11, %r11\n"
+"	jz	2f\n"
+"1:	dec	%r11\n"
+"	jnz	1b\n"
+"2:	add	$4096, %rdi\n"
 "	cmp	%rsi, %rdi\n"
 "	jb	1f\n"
 "	mov	%rbx, %rdi\n"
@@ -184,11 +190,12 @@ static struct kvm_regs start_at(uint64_t mem_bytes, const char *entry)
  * @end: its end
  * @at: offset of the first page to write, in the range
  * @pages: how many pages to write before halting, 0 to walk until the vCPU is stopped
+ * @work: turns of an empty loop behind each write
  *
  * Return: the registers.
  */
 struct kvm_regs guest_walk_regs(uint64_t mem_bytes, unsigned int writer, uint64_t start,
-				uint64_t end, uint64_t at, uint64_t pages)
+				uint64_t end, uint64_t at, uint64_t pages, uint64_t work)
 {
 	struct kvm_regs regs = start_at(mem_bytes, guest_walk);
 	uint64_t word = GUEST_BASE + GUEST_WORD(writer);
@@ -198,6 +205,7 @@ struct kvm_regs guest_walk_regs(uint64_t mem_bytes, unsigned int writer, uint64_
 	regs.rdi = word + at;
 	regs.rax = 1;
 	regs.rcx = pages;
+	regs.rdx = work;
 	return regs;
 }
 

@@ -24,7 +24,7 @@ uint64_t *guest_watch_list(void *system);
 void guest_set_sregs(struct kvm_sregs *sregs, uint64_t mem_bytes);
 
 struct kvm_regs guest_walk_regs(uint64_t mem_bytes, unsigned int writer, uint64_t start,
-				uint64_t end, uint64_t at, uint64_t pages);
+				uint64_t end, uint64_t at, uint64_t pages, uint64_t work);
 struct kvm_regs guest_race_regs(uint64_t mem_bytes, unsigned int writer, size_t watched, size_t at,
 				uint64_t value);
 struct kvm_regs guest_check_regs(uint64_t mem_bytes, unsigned int writer, size_t watched,

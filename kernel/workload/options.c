@@ -19,6 +19,7 @@ const char churn_usage[] =
 	"  --mem-mib N        guest memory in MiB (1024)\n"
 	"  --rounds N         invalidations (400)\n"
 	"  --period-us N      time between two of them in microseconds (5000)\n"
+	"  --work N           turns of an empty loop of a vCPU behind each write (4000)\n"
 	"  --writeback        fill the invalidated chunk again before the next round\n"
 	"  --verify           check every mapping instead of measuring\n"
 	"  --seed N           origin of all draws (LABD_SEED of the environment, else 1)\n";
@@ -79,8 +80,8 @@ static int parse_mode(const char *text, enum churn_mode *ret_mode)
 }
 
 enum {
-	OPT_MODE = 1, OPT_CHUNK, OPT_VCPUS, OPT_MEM, OPT_ROUNDS, OPT_PERIOD, OPT_WRITEBACK,
-	OPT_VERIFY, OPT_SEED, OPT_HELP,
+	OPT_MODE = 1, OPT_CHUNK, OPT_VCPUS, OPT_MEM, OPT_ROUNDS, OPT_PERIOD, OPT_WORK,
+	OPT_WRITEBACK, OPT_VERIFY, OPT_SEED, OPT_HELP,
 };
 
 static const struct option long_options[] = {
@@ -90,6 +91,7 @@ static const struct option long_options[] = {
 	{ "mem-mib",	required_argument,	NULL, OPT_MEM },
 	{ "rounds",	required_argument,	NULL, OPT_ROUNDS },
 	{ "period-us",	required_argument,	NULL, OPT_PERIOD },
+	{ "work",	required_argument,	NULL, OPT_WORK },
 	{ "writeback",	no_argument,		NULL, OPT_WRITEBACK },
 	{ "verify",	no_argument,		NULL, OPT_VERIFY },
 	{ "seed",	required_argument,	NULL, OPT_SEED },
@@ -112,6 +114,7 @@ static const struct number {
 	{ OPT_ROUNDS, "--rounds", offsetof(struct churn_options, rounds), 1, CHURN_MAX_ROUNDS },
 	{ OPT_PERIOD, "--period-us", offsetof(struct churn_options, period_us),
 	  CHURN_MIN_PERIOD_US, CHURN_MAX_PERIOD_US },
+	{ OPT_WORK, "--work", offsetof(struct churn_options, work), 0, CHURN_MAX_WORK },
 };
 
 static int set_number(struct churn_options *o, int opt, const char *text, char *err,
@@ -166,7 +169,8 @@ int churn_options_parse(int argc, char **argv, const char *env_seed,
 			struct churn_options *ret_options, char *err, size_t err_size)
 {
 	struct churn_options o = {
-		.vcpus = 4, .mem_mib = 1024, .rounds = 400, .period_us = 5000, .seed = 1,
+		.vcpus = 4, .mem_mib = 1024, .rounds = 400, .period_us = 5000, .work = 4000,
+		.seed = 1,
 	};
 	bool have_mode = false;
 	int opt, ret;

@@ -13,6 +13,7 @@
 #define CHURN_MAX_ROUNDS	100000u
 #define CHURN_MIN_PERIOD_US	100u
 #define CHURN_MAX_PERIOD_US	1000000u
+#define CHURN_MAX_WORK		1000000u
 
 enum churn_mode {
 	CHURN_SAME,	/* the same chunk in each round */
@@ -27,6 +28,9 @@ enum churn_mode {
  * @mem_mib:	size of guest memory in MiB, even, 2 to CHURN_MAX_MEM_MIB
  * @rounds:	number of invalidations, 1 to CHURN_MAX_ROUNDS
  * @period_us:	time from one invalidation to the next in microseconds
+ * @work:	turns of an empty loop of a vCPU behind each write. A guest does more than write a
+ *		word in each page: without any, the vCPUs rush through memory that is mapped and
+ *		spend their time where faults hold them up, in the chunk that is being invalidated
  * @seed:	what every draw of the run is derived from
  * @writeback:	fill the invalidated chunk again before the next round
  * @verify:	check every mapping instead of measuring
@@ -39,6 +43,7 @@ struct churn_options {
 	unsigned int	mem_mib;
 	unsigned int	rounds;
 	unsigned int	period_us;
+	unsigned int	work;
 	uint64_t	seed;
 	bool		writeback;
 	bool		verify;

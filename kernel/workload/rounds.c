@@ -129,7 +129,8 @@ int churn_measure(struct vm *vm, const struct churn_options *o, const struct chu
 	for (unsigned int i = 0; i < vm->n_vcpus; i++) {
 		unsigned int v = order[i];
 		struct kvm_regs regs = guest_walk_regs(vm->mem_bytes, v, 0, vm->mem_bytes,
-						       churn_start_page(o, v) * CHURN_PAGE, 0);
+						       churn_start_page(o, v) * CHURN_PAGE, 0,
+						       o->work);
 
 		vcpu_start(&vm->vcpus[v], &regs, VCPU_UNTIL_STOP);
 	}

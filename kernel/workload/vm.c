@@ -312,7 +312,7 @@ int vm_fill(struct vm *vm, uint64_t offset, uint64_t size, uint64_t *pages_touch
 		ret = map_range(vm, offset, size);
 	} else {
 		regs = guest_walk_regs(vm->mem_bytes, vm->filler.id, offset, end, offset,
-				       size / CHURN_PAGE);
+				       size / CHURN_PAGE, 0);
 		ret = vcpu_run(&vm->filler, &regs, VCPU_UNTIL_HALT);
 	}
 	if (!ret)

@@ -47,7 +47,7 @@ for my $scenario (qw(v6 v7)) {
 		close $out;
 		is(`head -c 12 $file | tail -c 2 | tr -d '\\0'`, substr($scenario, 1), "is of version $scenario");
 
-		my (%count, $visited, @numbers);
+		my (%count, $visited);
 		open my $report, "-|", "trace-cmd", "report", "-R", "-i", $file or die "trace-cmd: $!";
 		while (<$report>) {
 			next if !/\d+\.\d+:\s+(\w+):\s*(.*)/;

@@ -47,6 +47,7 @@ START_TEST(defaults)
 	ck_assert_uint_eq(o.mem_mib, 1024);
 	ck_assert_uint_eq(o.rounds, 400);
 	ck_assert_uint_eq(o.period_us, 5000);
+	ck_assert_uint_eq(o.work, 4000);
 	ck_assert_uint_eq(o.seed, 1);
 	ck_assert(!o.writeback && !o.verify && !o.help);
 }
@@ -114,6 +115,7 @@ static const struct {
 	{ "--mode same --chunk-mib 16 --rounds 99999999999999999999999", "--rounds" },
 	{ "--mode same --chunk-mib 16 --period-us 99", "--period-us" },
 	{ "--mode same --chunk-mib 16 --period-us 1000001", "--period-us" },
+	{ "--mode same --chunk-mib 16 --work 1000001", "--work" },
 	{ "--mode same --chunk-mib 16 --seed 18446744073709551616", "--seed" },
 	{ "--mode same --chunk-mib 16 --verify=1", "--verify" },
 	{ "--mode same --chunk-mib 16 --turbo", "--turbo" },
