@@ -91,15 +91,20 @@ static bool prepare(struct run *run)
 
 static void measure(struct run *run)
 {
+	char *tracing_on = tracefs_instance_get_file(run->trace->instance, "tracing_on");
 	int ret;
 
+	if (!tracing_on) {
+		trace_failed(run, "cannot name tracing_on", -ENOMEM);
+		return;
+	}
 	run->started = mono_ns();
 	ret = agent_trace_switch(run->trace, true);
 	if (ret) {
 		trace_failed(run, "cannot turn tracing on", ret);
-		return;
+		goto out;
 	}
-	ret = agent_workload_start(&run->workload, &run->job, run->settings->bin_dir);
+	ret = agent_workload_start(&run->workload, &run->job, run->settings->bin_dir, tracing_on);
 	if (!ret)
 		agent_workload_wait(&run->workload, run->job.timeout_ms, run->fd,
 				    run->settings->signal_fd);
@@ -109,11 +114,13 @@ static void measure(struct run *run)
 	run->ended = mono_ns();
 	if (!ret) {
 		agent_workload_collect(&run->workload);
-		return;
+		goto out;
 	}
 	run->state = "workload-failed";
 	snprintf(run->error, sizeof(run->error), "cannot start %s: %s", run->job.workload,
 		 strerror(-ret));
+out:
+	tracefs_put_tracing_file(tracing_on);
 }
 
 /* The rings' account, after the last event was taken out of them. */

@@ -57,14 +57,16 @@ static void child(const char *path, char *const argv[], char *const envp[], int 
  * @workload: filled; ends with agent_workload_free() whatever is returned
  * @job: its workload, argv and seed
  * @bin_dir: folder of the workloads
+ * @tracing_on: file that turns the run's trace off and on. A workload that sets up at length before
+ *	the part that counts may write "0" there at its start and "1" when that part begins.
  *
  * Return: 0 or negative errno. A program that cannot be executed ends with code 127.
  */
 int agent_workload_start(struct agent_workload *workload, const struct agent_job *job,
-			 const char *bin_dir)
+			 const char *bin_dir, const char *tracing_on)
 {
-	char path[PATH_MAX], seed[64];
-	char *envp[] = {seed, "PATH=/bin:/sbin:/usr/bin:/usr/sbin", NULL};
+	char path[PATH_MAX], seed[64], tracing[PATH_MAX + 32];
+	char *envp[] = {seed, tracing, "PATH=/bin:/sbin:/usr/bin:/usr/sbin", NULL};
 	int out[2] = {-1, -1}, err[2] = {-1, -1};
 	int ret = 0;
 
@@ -75,6 +77,7 @@ int agent_workload_start(struct agent_workload *workload, const struct agent_job
 	if (!workload->output || !workload->tail)
 		return -ENOMEM;
 	snprintf(seed, sizeof(seed), "LABD_SEED=%s", job->seed);
+	snprintf(tracing, sizeof(tracing), "LABD_TRACING_ON=%s", tracing_on);
 	if (snprintf(path, sizeof(path), "%s/%s", bin_dir, job->workload) >= (int)sizeof(path))
 		return -ENAMETOOLONG;
 	if (pipe2(out, O_CLOEXEC) || pipe2(err, O_CLOEXEC)) {

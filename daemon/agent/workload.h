@@ -43,7 +43,7 @@ struct agent_workload {
 };
 
 int agent_workload_start(struct agent_workload *workload, const struct agent_job *job,
-			 const char *bin_dir);
+			 const char *bin_dir, const char *tracing_on);
 void agent_workload_wait(struct agent_workload *workload, unsigned int timeout_ms, int host_fd,
 			 int signal_fd);
 void agent_workload_collect(struct agent_workload *workload);

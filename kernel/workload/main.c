@@ -14,6 +14,7 @@
 #include "report.h"
 #include "rounds.h"
 #include "schedule.h"
+#include "tracing.h"
 #include "vm.h"
 
 enum {
@@ -31,10 +32,14 @@ static int run(struct vm *vm, const struct churn_options *o, struct churn_result
 	result->chunk_start = churn_schedule_offset(&schedule, 0);
 
 	ret = vm_pin(vm);
+	if (!ret)
+		ret = churn_tracing(false);
 	if (ret)
 		return ret;
 	start = churn_now_ns();
 	ret = vm_fill(vm, 0, vm->mem_bytes, &result->pages_touched);
+	if (!ret)
+		ret = churn_tracing(true);
 	if (ret)
 		return ret;
 	result->touch_ns = churn_now_ns() - start;
