@@ -156,11 +156,11 @@ $(O)/fuzz/%: tests/fuzz/%.c $(FUZZ_SRCS) $(O)/gen/embedded.c
 
 LINT_C = $(wildcard daemon/*.[ch] daemon/*/*.[ch] kernel/workload/*.[ch] tests/*/*.[ch])
 lint:
-	clang-format --dry-run --Werror $(LINT_C)
-	cppcheck --quiet --std=c11 --enable=warning,performance,portability --inline-suppr --error-exitcode=1 \
+	$(Q)clang-format --dry-run --Werror $(LINT_C)
+	$(Q)cppcheck --quiet --std=c11 --enable=warning,performance,portability --inline-suppr --error-exitcode=1 \
 		--suppress=missingIncludeSystem --suppress=normalCheckLevelMaxBranches -Idaemon -j2 daemon kernel/workload
-	shellcheck scripts/*.sh scripts/setup kernel/*.sh tests/bench/*.sh .ci/run
-	scripts/kernel-doc.sh $(filter %.c,$(LINT_C))
+	$(Q)shellcheck scripts/*.sh scripts/setup kernel/*.sh tests/bench/*.sh .ci/run
+	$(Q)scripts/kernel-doc.sh $(filter %.c,$(LINT_C))
 
 PREFIX ?= /usr/local
 install: all

@@ -48,7 +48,8 @@ static void beside_program(char ret_path[PATH_MAX], const char *name)
 	slash = strrchr(self, '/');
 	if (slash)
 		*slash = '\0';
-	snprintf(ret_path, PATH_MAX, "%s/%s", self, name);
+	if (snprintf(ret_path, PATH_MAX, "%s/%s", self, name) >= PATH_MAX)
+		*ret_path = '\0';
 }
 
 /* Returns -1 to go on, or the exit code. */

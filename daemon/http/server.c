@@ -309,7 +309,7 @@ static int start_daemon(struct http *http, uint16_t port)
 {
 	unsigned int flags =
 		MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG;
-	int fd, ret;
+	int fd = -1, ret;
 
 	ret = listen_on(port, &fd, &http->port);
 	if (ret)

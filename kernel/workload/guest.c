@@ -27,67 +27,66 @@
  * it would have to replace, with a TLB flush on all vCPUs. (xchg is no way out: where it is
  * emulated it faults as a load first.)
  */
-asm(
-".pushsection .rodata\n"
-".balign 16\n"
-"guest_code:\n"
-"guest_walk:\n"
-"	mov	%rax, (%rdi)\n"
-"	inc	%rax\n"
-"	mov	%rdx, %r11\n"
-"	test	%r11, %r11\n"
-"	jz	2f\n"
-"1:	dec	%r11\n"
-"	jnz	1b\n"
-"2:	add	$4096, %rdi\n"
-"	cmp	%rsi, %rdi\n"
-"	jb	1f\n"
-"	mov	%rbx, %rdi\n"
-"1:	dec	%rcx\n"
-"	jnz	guest_walk\n"
-"	hlt\n"
-"guest_race:\n"
-"	mov	(%rdi), %rdx\n"
-"	mov	%rax, (%rdx,%r8)\n"
-"	inc	%rax\n"
-"	add	$8, %rdi\n"
-"	cmp	%rsi, %rdi\n"
-"	jb	1f\n"
-"	mov	%rbx, %rdi\n"
-"1:	dec	%rcx\n"
-"	jnz	guest_race\n"
-"	hlt\n"
-"guest_check:\n"
-"	mov	(%rdi), %rdx\n"
-"	mov	%rax, 8(%rdx,%r8)\n"
-"	mov	(%rdx,%r8), %r11\n"
-"	mov	%rax, (%rdx,%r8)\n"
-"	test	%r11, %r11\n"
-"	jz	1f\n"
-"	test	%rbx, %rbx\n"
-"	cmovz	%rdx, %r9\n"
-"	cmovz	%r11, %r10\n"
-"	inc	%rbx\n"
-"1:	add	$8, %rdi\n"
-"	dec	%rcx\n"
-"	jnz	guest_check\n"
-"	hlt\n"
-"guest_code_end:\n"
-".popsection\n");
+asm(".pushsection .rodata\n"
+    ".balign 16\n"
+    "guest_code:\n"
+    "guest_walk:\n"
+    "	mov	%rax, (%rdi)\n"
+    "	inc	%rax\n"
+    "	mov	%rdx, %r11\n"
+    "	test	%r11, %r11\n"
+    "	jz	2f\n"
+    "1:	dec	%r11\n"
+    "	jnz	1b\n"
+    "2:	add	$4096, %rdi\n"
+    "	cmp	%rsi, %rdi\n"
+    "	jb	1f\n"
+    "	mov	%rbx, %rdi\n"
+    "1:	dec	%rcx\n"
+    "	jnz	guest_walk\n"
+    "	hlt\n"
+    "guest_race:\n"
+    "	mov	(%rdi), %rdx\n"
+    "	mov	%rax, (%rdx,%r8)\n"
+    "	inc	%rax\n"
+    "	add	$8, %rdi\n"
+    "	cmp	%rsi, %rdi\n"
+    "	jb	1f\n"
+    "	mov	%rbx, %rdi\n"
+    "1:	dec	%rcx\n"
+    "	jnz	guest_race\n"
+    "	hlt\n"
+    "guest_check:\n"
+    "	mov	(%rdi), %rdx\n"
+    "	mov	%rax, 8(%rdx,%r8)\n"
+    "	mov	(%rdx,%r8), %r11\n"
+    "	mov	%rax, (%rdx,%r8)\n"
+    "	test	%r11, %r11\n"
+    "	jz	1f\n"
+    "	test	%rbx, %rbx\n"
+    "	cmovz	%rdx, %r9\n"
+    "	cmovz	%r11, %r10\n"
+    "	inc	%rbx\n"
+    "1:	add	$8, %rdi\n"
+    "	dec	%rcx\n"
+    "	jnz	guest_check\n"
+    "	hlt\n"
+    "guest_code_end:\n"
+    ".popsection\n");
 
 extern const char guest_code[], guest_walk[], guest_race[], guest_check[], guest_code_end[];
 
 /* Offsets in the system area. One page directory maps 1 GiB, so the largest guest needs 65. */
 enum {
-	SYSTEM_PML4	= 0 * CHURN_PAGE,
-	SYSTEM_PDPT	= 1 * CHURN_PAGE,
-	SYSTEM_CODE	= 2 * CHURN_PAGE,
-	SYSTEM_PD	= 3 * CHURN_PAGE,
-	SYSTEM_WATCH	= 256 * CHURN_PAGE,
+	SYSTEM_PML4 = 0 * CHURN_PAGE,
+	SYSTEM_PDPT = 1 * CHURN_PAGE,
+	SYSTEM_CODE = 2 * CHURN_PAGE,
+	SYSTEM_PD = 3 * CHURN_PAGE,
+	SYSTEM_WATCH = 256 * CHURN_PAGE,
 };
 
-#define GIB		(1024 * CHURN_MIB)
-#define MAX_PDS		(CHURN_MAX_MEM_MIB / 1024 + 1)
+#define GIB (1024 * CHURN_MIB)
+#define MAX_PDS (CHURN_MAX_MEM_MIB / 1024 + 1)
 
 _Static_assert(SYSTEM_PD + MAX_PDS * CHURN_PAGE <= SYSTEM_WATCH, "page directories fit");
 _Static_assert(SYSTEM_WATCH + CHURN_WATCH_MAX * 8 <= GUEST_SYSTEM_SIZE, "watch list fits");
@@ -96,12 +95,12 @@ _Static_assert(SYSTEM_WATCH + CHURN_WATCH_MAX * 8 <= GUEST_SYSTEM_SIZE, "watch l
  * Present, writable, accessed, dirty: with the last two already there the page walk of the vCPU
  * never writes to a page table.
  */
-#define PTE_TABLE	0x63ull
-#define PTE_2M		(PTE_TABLE | 0x80)
+#define PTE_TABLE 0x63ull
+#define PTE_2M (PTE_TABLE | 0x80)
 
-#define CR0_LONG_MODE	0x80050033ull	/* PE MP ET NE WP AM PG */
-#define CR4_PAE		0x20ull
-#define EFER_LONG_MODE	0x500ull	/* LME LMA */
+#define CR0_LONG_MODE 0x80050033ull /* PE MP ET NE WP AM PG */
+#define CR4_PAE 0x20ull
+#define EFER_LONG_MODE 0x500ull /* LME LMA */
 
 /* Where a label is in the code. */
 static size_t code_offset(const char *label)
@@ -158,11 +157,21 @@ uint64_t *guest_watch_list(void *system)
 void guest_set_sregs(struct kvm_sregs *sregs, uint64_t mem_bytes)
 {
 	struct kvm_segment code = {
-		.limit = 0xffffffff, .selector = 8, .type = 11, .present = 1, .s = 1, .l = 1,
+		.limit = 0xffffffff,
+		.selector = 8,
+		.type = 11,
+		.present = 1,
+		.s = 1,
+		.l = 1,
 		.g = 1,
 	};
 	struct kvm_segment data = {
-		.limit = 0xffffffff, .selector = 16, .type = 3, .present = 1, .s = 1, .db = 1,
+		.limit = 0xffffffff,
+		.selector = 16,
+		.type = 3,
+		.present = 1,
+		.s = 1,
+		.db = 1,
 		.g = 1,
 	};
 
@@ -178,7 +187,7 @@ static struct kvm_regs start_at(uint64_t mem_bytes, const char *entry)
 {
 	return (struct kvm_regs){
 		.rip = system_gpa(mem_bytes) + SYSTEM_CODE + code_offset(entry),
-		.rflags = 2,	/* the bit that is always set; interrupts off */
+		.rflags = 2, /* the bit that is always set; interrupts off */
 	};
 }
 

@@ -13,11 +13,11 @@
  * identity map). The part that is churned comes first; the last 2 MiB are never invalidated and
  * hold page tables, code and the list of watched pages.
  */
-#define GUEST_BASE		(4ull << 30)
-#define GUEST_SYSTEM_SIZE	CHURN_TABLE
+#define GUEST_BASE (4ull << 30)
+#define GUEST_SYSTEM_SIZE CHURN_TABLE
 
 /* Each writer has a word of its own in each page, on a cache line of its own: nobody shares. */
-#define GUEST_WORD(writer)	((writer) * 64ull)
+#define GUEST_WORD(writer) ((writer)*64ull)
 
 void guest_system_init(void *system, uint64_t mem_bytes);
 uint64_t *guest_watch_list(void *system);
@@ -37,9 +37,9 @@ struct kvm_regs guest_check_regs(uint64_t mem_bytes, unsigned int writer, size_t
  * @value:	what the vCPU read there
  */
 struct guest_check {
-	uint64_t	mismatches;
-	uint64_t	address;
-	uint64_t	value;
+	uint64_t mismatches;
+	uint64_t address;
+	uint64_t value;
 };
 
 struct guest_check guest_check_result(const struct kvm_regs *regs);

@@ -63,7 +63,7 @@ void hold_destroy(struct hold *h)
 int hold_pages(struct hold *h, char *mem, const uint64_t *offsets, size_t n)
 {
 	for (; h->pages < n; h->pages++) {
-		struct iovec page = { mem + offsets[h->pages], CHURN_PAGE };
+		struct iovec page = {mem + offsets[h->pages], CHURN_PAGE};
 
 		if (vmsplice(h->pipe[1], &page, 1, SPLICE_F_NONBLOCK) != (ssize_t)CHURN_PAGE) {
 			int ret = errno ? -errno : -EIO;

@@ -11,8 +11,8 @@
  * @pages:	number of pages in the pipe
  */
 struct hold {
-	int	pipe[2];
-	size_t	pages;
+	int pipe[2];
+	size_t pages;
 };
 
 int hold_create(struct hold *h, size_t max_pages);

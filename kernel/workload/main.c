@@ -18,8 +18,8 @@
 #include "vm.h"
 
 enum {
-	EXIT_FAILED	= 1,
-	EXIT_SKIPPED	= 4,
+	EXIT_FAILED = 1,
+	EXIT_SKIPPED = 4,
 };
 
 static int run(struct vm *vm, const struct churn_options *o, struct churn_result *result)
@@ -55,7 +55,7 @@ static int run(struct vm *vm, const struct churn_options *o, struct churn_result
 int main(int argc, char **argv)
 {
 	struct churn_options o;
-	struct churn_result result = { };
+	struct churn_result result = {};
 	static struct vm vm;
 	char err[200];
 	int ret;

@@ -25,8 +25,8 @@ const char churn_usage[] =
 	"  --seed N           origin of all draws (LABD_SEED of the environment, else 1)\n";
 
 static const char *const mode_names[] = {
-	[CHURN_SAME]	= "same",
-	[CHURN_SWEEP]	= "sweep",
+	[CHURN_SAME] = "same",
+	[CHURN_SWEEP] = "sweep",
 };
 
 /**
@@ -41,8 +41,8 @@ const char *churn_mode_name(enum churn_mode mode)
 }
 
 /* Writes the one sentence about a mistake; always -EINVAL, so that callers can return it. */
-__attribute__((format(printf, 3, 4)))
-static int mistake(char *err, size_t err_size, const char *fmt, ...)
+__attribute__((format(printf, 3, 4))) static int mistake(char *err, size_t err_size,
+							 const char *fmt, ...)
 {
 	va_list ap;
 
@@ -80,41 +80,48 @@ static int parse_mode(const char *text, enum churn_mode *ret_mode)
 }
 
 enum {
-	OPT_MODE = 1, OPT_CHUNK, OPT_VCPUS, OPT_MEM, OPT_ROUNDS, OPT_PERIOD, OPT_WORK,
-	OPT_WRITEBACK, OPT_VERIFY, OPT_SEED, OPT_HELP,
+	OPT_MODE = 1,
+	OPT_CHUNK,
+	OPT_VCPUS,
+	OPT_MEM,
+	OPT_ROUNDS,
+	OPT_PERIOD,
+	OPT_WORK,
+	OPT_WRITEBACK,
+	OPT_VERIFY,
+	OPT_SEED,
+	OPT_HELP,
 };
 
-static const struct option long_options[] = {
-	{ "mode",	required_argument,	NULL, OPT_MODE },
-	{ "chunk-mib",	required_argument,	NULL, OPT_CHUNK },
-	{ "vcpus",	required_argument,	NULL, OPT_VCPUS },
-	{ "mem-mib",	required_argument,	NULL, OPT_MEM },
-	{ "rounds",	required_argument,	NULL, OPT_ROUNDS },
-	{ "period-us",	required_argument,	NULL, OPT_PERIOD },
-	{ "work",	required_argument,	NULL, OPT_WORK },
-	{ "writeback",	no_argument,		NULL, OPT_WRITEBACK },
-	{ "verify",	no_argument,		NULL, OPT_VERIFY },
-	{ "seed",	required_argument,	NULL, OPT_SEED },
-	{ "help",	no_argument,		NULL, OPT_HELP },
-	{ }
-};
+static const struct option long_options[] = {{"mode", required_argument, NULL, OPT_MODE},
+					     {"chunk-mib", required_argument, NULL, OPT_CHUNK},
+					     {"vcpus", required_argument, NULL, OPT_VCPUS},
+					     {"mem-mib", required_argument, NULL, OPT_MEM},
+					     {"rounds", required_argument, NULL, OPT_ROUNDS},
+					     {"period-us", required_argument, NULL, OPT_PERIOD},
+					     {"work", required_argument, NULL, OPT_WORK},
+					     {"writeback", no_argument, NULL, OPT_WRITEBACK},
+					     {"verify", no_argument, NULL, OPT_VERIFY},
+					     {"seed", required_argument, NULL, OPT_SEED},
+					     {"help", no_argument, NULL, OPT_HELP},
+					     {}};
 
 /* Where each numeric option goes and what it may be. */
 static const struct number {
-	int		opt;
-	const char	*name;
-	size_t		offset;
-	unsigned int	min;
-	unsigned int	max;
+	int opt;
+	const char *name;
+	size_t offset;
+	unsigned int min;
+	unsigned int max;
 } numbers[] = {
-	{ OPT_CHUNK, "--chunk-mib", offsetof(struct churn_options, chunk_mib),
-	  1, CHURN_MAX_CHUNK_MIB },
-	{ OPT_VCPUS, "--vcpus", offsetof(struct churn_options, vcpus), 1, CHURN_MAX_VCPUS },
-	{ OPT_MEM, "--mem-mib", offsetof(struct churn_options, mem_mib), 2, CHURN_MAX_MEM_MIB },
-	{ OPT_ROUNDS, "--rounds", offsetof(struct churn_options, rounds), 1, CHURN_MAX_ROUNDS },
-	{ OPT_PERIOD, "--period-us", offsetof(struct churn_options, period_us),
-	  CHURN_MIN_PERIOD_US, CHURN_MAX_PERIOD_US },
-	{ OPT_WORK, "--work", offsetof(struct churn_options, work), 0, CHURN_MAX_WORK },
+	{OPT_CHUNK, "--chunk-mib", offsetof(struct churn_options, chunk_mib), 1,
+	 CHURN_MAX_CHUNK_MIB},
+	{OPT_VCPUS, "--vcpus", offsetof(struct churn_options, vcpus), 1, CHURN_MAX_VCPUS},
+	{OPT_MEM, "--mem-mib", offsetof(struct churn_options, mem_mib), 2, CHURN_MAX_MEM_MIB},
+	{OPT_ROUNDS, "--rounds", offsetof(struct churn_options, rounds), 1, CHURN_MAX_ROUNDS},
+	{OPT_PERIOD, "--period-us", offsetof(struct churn_options, period_us), CHURN_MIN_PERIOD_US,
+	 CHURN_MAX_PERIOD_US},
+	{OPT_WORK, "--work", offsetof(struct churn_options, work), 0, CHURN_MAX_WORK},
 };
 
 static int set_number(struct churn_options *o, int opt, const char *text, char *err,
@@ -128,8 +135,8 @@ static int set_number(struct churn_options *o, int opt, const char *text, char *
 			continue;
 		if (parse_u64(text, &value) || value < n->min || value > n->max)
 			return mistake(err, err_size,
-				       "%s must be a number from %u to %u, not \"%s\"",
-				       n->name, n->min, n->max, text);
+				       "%s must be a number from %u to %u, not \"%s\"", n->name,
+				       n->min, n->max, text);
 		*(unsigned int *)((char *)o + n->offset) = value;
 		return 0;
 	}
@@ -169,7 +176,11 @@ int churn_options_parse(int argc, char **argv, const char *env_seed,
 			struct churn_options *ret_options, char *err, size_t err_size)
 {
 	struct churn_options o = {
-		.vcpus = 4, .mem_mib = 1024, .rounds = 400, .period_us = 5000, .work = 4000,
+		.vcpus = 4,
+		.mem_mib = 1024,
+		.rounds = 400,
+		.period_us = 5000,
+		.work = 4000,
 		.seed = 1,
 	};
 	bool have_mode = false;
@@ -177,18 +188,16 @@ int churn_options_parse(int argc, char **argv, const char *env_seed,
 
 	if (env_seed && parse_u64(env_seed, &o.seed))
 		return mistake(err, err_size,
-			       "LABD_SEED must be a number from 0 to 2^64-1, not \"%s\"",
-			       env_seed);
+			       "LABD_SEED must be a number from 0 to 2^64-1, not \"%s\"", env_seed);
 
-	opterr = 0;	/* the caller prints our sentence, not getopt's */
-	optind = 0;	/* start over: tests parse more than one line */
+	opterr = 0; /* the caller prints our sentence, not getopt's */
+	optind = 0; /* start over: tests parse more than one line */
 	while ((opt = getopt_long(argc, argv, ":", long_options, NULL)) != -1) {
 		switch (opt) {
 		case OPT_MODE:
 			if (parse_mode(optarg, &o.mode))
 				return mistake(err, err_size,
-					       "--mode must be same or sweep, not \"%s\"",
-					       optarg);
+					       "--mode must be same or sweep, not \"%s\"", optarg);
 			have_mode = true;
 			break;
 		case OPT_SEED:

@@ -7,17 +7,17 @@
 #include <stdint.h>
 
 /* Limits of what a command line may ask for. */
-#define CHURN_MAX_VCPUS		16u
-#define CHURN_MAX_MEM_MIB	65536u
-#define CHURN_MAX_CHUNK_MIB	1024u
-#define CHURN_MAX_ROUNDS	100000u
-#define CHURN_MIN_PERIOD_US	100u
-#define CHURN_MAX_PERIOD_US	1000000u
-#define CHURN_MAX_WORK		1000000u
+#define CHURN_MAX_VCPUS 16u
+#define CHURN_MAX_MEM_MIB 65536u
+#define CHURN_MAX_CHUNK_MIB 1024u
+#define CHURN_MAX_ROUNDS 100000u
+#define CHURN_MIN_PERIOD_US 100u
+#define CHURN_MAX_PERIOD_US 1000000u
+#define CHURN_MAX_WORK 1000000u
 
 enum churn_mode {
-	CHURN_SAME,	/* the same chunk in each round */
-	CHURN_SWEEP,	/* the next chunk in each round, around all guest memory */
+	CHURN_SAME,  /* the same chunk in each round */
+	CHURN_SWEEP, /* the next chunk in each round, around all guest memory */
 };
 
 /**
@@ -37,17 +37,17 @@ enum churn_mode {
  * @help:	only print the usage
  */
 struct churn_options {
-	enum churn_mode	mode;
-	unsigned int	chunk_mib;
-	unsigned int	vcpus;
-	unsigned int	mem_mib;
-	unsigned int	rounds;
-	unsigned int	period_us;
-	unsigned int	work;
-	uint64_t	seed;
-	bool		writeback;
-	bool		verify;
-	bool		help;
+	enum churn_mode mode;
+	unsigned int chunk_mib;
+	unsigned int vcpus;
+	unsigned int mem_mib;
+	unsigned int rounds;
+	unsigned int period_us;
+	unsigned int work;
+	uint64_t seed;
+	bool writeback;
+	bool verify;
+	bool help;
 };
 
 extern const char churn_usage[];

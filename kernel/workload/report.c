@@ -24,11 +24,15 @@ void churn_report(FILE *out, const struct churn_options *o, const struct churn_r
 {
 	uint64_t total = 0;
 
-	fprintf(out, "{\"workload\":\"kvm-churn\",\"mode\":\"%s\",\"chunk_mib\":%u,\"vcpus\":%u,"
-		"\"mem_mib\":%u,\"period_us\":%u,\"work\":%u,\"seed\":\"%" PRIu64 "\",\"writeback\":%s,"
-		"\"verify\":%s,", churn_mode_name(o->mode), o->chunk_mib, o->vcpus, o->mem_mib,
-		o->period_us, o->work, o->seed, bool_name(o->writeback), bool_name(o->verify));
-	fprintf(out, "\"rounds\":%u,\"late_rounds\":%u,\"late_max_ns\":%" PRIu64 ","
+	fprintf(out,
+		"{\"workload\":\"kvm-churn\",\"mode\":\"%s\",\"chunk_mib\":%u,\"vcpus\":%u,"
+		"\"mem_mib\":%u,\"period_us\":%u,\"work\":%u,\"seed\":\"%" PRIu64
+		"\",\"writeback\":%s,"
+		"\"verify\":%s,",
+		churn_mode_name(o->mode), o->chunk_mib, o->vcpus, o->mem_mib, o->period_us, o->work,
+		o->seed, bool_name(o->writeback), bool_name(o->verify));
+	fprintf(out,
+		"\"rounds\":%u,\"late_rounds\":%u,\"late_max_ns\":%" PRIu64 ","
 		"\"pages_touched\":%" PRIu64 ",\"chunk_start_mib\":%" PRIu64 ","
 		"\"errors\":%" PRIu64 ",\"touch_ns\":%" PRIu64 ",\"elapsed_ns\":%" PRIu64 ",",
 		r->rounds, r->late_rounds, r->late_max_ns, r->pages_touched,

@@ -12,7 +12,7 @@
 
 #include "guest.h"
 
-#define NS_PER_S	1000000000ull
+#define NS_PER_S 1000000000ull
 
 /**
  * churn_now_ns - read the monotonic clock
@@ -36,7 +36,8 @@ uint64_t churn_now_ns(void)
 void churn_wait_until(uint64_t deadline_ns, uint64_t period_ns, struct churn_result *result)
 {
 	struct timespec until = {
-		.tv_sec = deadline_ns / NS_PER_S, .tv_nsec = deadline_ns % NS_PER_S,
+		.tv_sec = deadline_ns / NS_PER_S,
+		.tv_nsec = deadline_ns % NS_PER_S,
 	};
 	uint64_t late;
 
@@ -128,9 +129,9 @@ int churn_measure(struct vm *vm, const struct churn_options *o, const struct chu
 	churn_start_order(o, order);
 	for (unsigned int i = 0; i < vm->n_vcpus; i++) {
 		unsigned int v = order[i];
-		struct kvm_regs regs = guest_walk_regs(vm->mem_bytes, v, 0, vm->mem_bytes,
-						       churn_start_page(o, v) * CHURN_PAGE, 0,
-						       o->work);
+		struct kvm_regs regs =
+			guest_walk_regs(vm->mem_bytes, v, 0, vm->mem_bytes,
+					churn_start_page(o, v) * CHURN_PAGE, 0, o->work);
 
 		vcpu_start(&vm->vcpus[v], &regs, VCPU_UNTIL_STOP);
 	}

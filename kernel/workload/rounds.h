@@ -21,15 +21,15 @@
  * @elapsed_ns:	from the start of the first touch to the end of the last round
  */
 struct churn_result {
-	uint64_t	*madvise_ns;
-	unsigned int	rounds;
-	unsigned int	late_rounds;
-	uint64_t	late_max_ns;
-	uint64_t	pages_touched;
-	uint64_t	chunk_start;
-	uint64_t	errors;
-	uint64_t	touch_ns;
-	uint64_t	elapsed_ns;
+	uint64_t *madvise_ns;
+	unsigned int rounds;
+	unsigned int late_rounds;
+	uint64_t late_max_ns;
+	uint64_t pages_touched;
+	uint64_t chunk_start;
+	uint64_t errors;
+	uint64_t touch_ns;
+	uint64_t elapsed_ns;
 };
 
 uint64_t churn_now_ns(void);

@@ -7,13 +7,13 @@
 
 #include "options.h"
 
-#define CHURN_PAGE		UINT64_C(4096)
-#define CHURN_MIB		(UINT64_C(1) << 20)
-#define CHURN_TABLE		(2 * CHURN_MIB)	/* what one 4K leaf table maps */
+#define CHURN_PAGE UINT64_C(4096)
+#define CHURN_MIB (UINT64_C(1) << 20)
+#define CHURN_TABLE (2 * CHURN_MIB) /* what one 4K leaf table maps */
 
 /* Pages that verification watches in each table, and in the largest chunk, off the borders. */
-#define CHURN_WATCH_PER_TABLE	8u
-#define CHURN_WATCH_MAX		((CHURN_MAX_CHUNK_MIB / 2 + 1) * CHURN_WATCH_PER_TABLE)
+#define CHURN_WATCH_PER_TABLE 8u
+#define CHURN_WATCH_MAX ((CHURN_MAX_CHUNK_MIB / 2 + 1) * CHURN_WATCH_PER_TABLE)
 
 /**
  * struct churn_schedule - which bytes of guest memory each round invalidates
@@ -23,10 +23,10 @@
  * @first:	offset of round 0's chunk in bytes; on a table's border when it stays the same
  */
 struct churn_schedule {
-	enum churn_mode	mode;
-	uint64_t	chunk;
-	uint64_t	chunks;
-	uint64_t	first;
+	enum churn_mode mode;
+	uint64_t chunk;
+	uint64_t chunks;
+	uint64_t first;
 };
 
 void churn_schedule_init(struct churn_schedule *s, const struct churn_options *o);

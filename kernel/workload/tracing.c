@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Keeps the setup out of the trace: mapping all guest memory is hundreds of thousands of page faults,
- * none of which has anything to wait for.
+ * Keeps the setup out of the trace: mapping all guest memory is hundreds of thousands of page
+ * faults, none of which has anything to wait for.
  */
 #include "tracing.h"
 

@@ -18,19 +18,19 @@
 #include <unistd.h>
 
 /* No job takes this long; it only keeps a broken machine from hanging the run for ever. */
-#define JOB_TIMEOUT_S	300
+#define JOB_TIMEOUT_S 300
 
-#define KICK_SIGNAL	SIGUSR1
+#define KICK_SIGNAL SIGUSR1
 
 static void kicked(int sig)
 {
-	(void)sig;	/* its arrival ends KVM_RUN, that is all */
+	(void)sig; /* its arrival ends KVM_RUN, that is all */
 }
 
 static void dump(struct vcpu *v, const char *what)
 {
-	struct kvm_sregs sregs = { };
-	struct kvm_regs r = { };
+	struct kvm_sregs sregs = {};
+	struct kvm_regs r = {};
 
 	ioctl(v->fd, KVM_GET_REGS, &r);
 	ioctl(v->fd, KVM_GET_SREGS, &sregs);
@@ -69,7 +69,7 @@ static int run_job(struct vcpu *v)
 				return ret;
 			}
 			if (!atomic_load(&v->stop))
-				continue;	/* somebody else's signal */
+				continue; /* somebody else's signal */
 			if (v->until == VCPU_UNTIL_STOP)
 				break;
 			dump(v, "was stopped before it halted");
@@ -133,7 +133,7 @@ int vcpu_init(struct vcpu *v, unsigned int id, int fd, size_t run_size)
 {
 	pthread_condattr_t attr;
 
-	*v = (struct vcpu){ .id = id, .fd = fd, .run_size = run_size };
+	*v = (struct vcpu){.id = id, .fd = fd, .run_size = run_size};
 	pthread_mutex_init(&v->lock, NULL);
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
@@ -158,7 +158,7 @@ int vcpu_init(struct vcpu *v, unsigned int id, int fd, size_t run_size)
 int vcpu_thread_start(struct vcpu *v, int cpu)
 {
 	/* No SA_RESTART: the signal must end KVM_RUN. */
-	struct sigaction action = { .sa_handler = kicked };
+	struct sigaction action = {.sa_handler = kicked};
 	pthread_attr_t attr;
 	cpu_set_t set;
 	int ret;

@@ -37,20 +37,20 @@ enum vcpu_state {
  * @regs:	the job's registers; after the job those of its end
  */
 struct vcpu {
-	unsigned int	id;
-	int		fd;
-	struct kvm_run	*run;
-	size_t		run_size;
+	unsigned int id;
+	int fd;
+	struct kvm_run *run;
+	size_t run_size;
 
-	bool		has_thread;
-	pthread_t	thread;
-	pthread_mutex_t	lock;
-	pthread_cond_t	changed;
-	enum vcpu_state	state;
-	enum vcpu_until	until;
-	atomic_bool	stop;
-	int		result;
-	struct kvm_regs	regs;
+	bool has_thread;
+	pthread_t thread;
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	enum vcpu_state state;
+	enum vcpu_until until;
+	atomic_bool stop;
+	int result;
+	struct kvm_regs regs;
 };
 
 int vcpu_init(struct vcpu *v, unsigned int id, int fd, size_t run_size);

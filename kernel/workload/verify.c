@@ -33,10 +33,10 @@
  * Of the watched pages the host reads one in so many before the vCPUs do. It is then given the zero
  * page, which a vCPU's write has to replace: a path of its own, but each costs a flush of all TLBs.
  */
-#define EARLY_STRIDE	64
+#define EARLY_STRIDE 64
 
 /* Values of a race are told from generations by this bit. */
-#define RACE_VALUE	(1ull << 62)
+#define RACE_VALUE (1ull << 62)
 
 /**
  * struct verify - the state of a verified run
@@ -53,17 +53,17 @@
  * @page:	the held page that is looked at
  */
 struct verify {
-	struct vm			*vm;
-	const struct churn_options	*o;
-	struct churn_result		*result;
-	unsigned int			round;
-	uint64_t			offset;
-	uint64_t			generation;
-	struct hold			hold;
-	size_t				watched;
-	uint64_t			watch[CHURN_WATCH_MAX];
-	uint64_t			noted[CHURN_WATCH_MAX * CHURN_MAX_VCPUS];
-	uint64_t			page[CHURN_PAGE / 8];
+	struct vm *vm;
+	const struct churn_options *o;
+	struct churn_result *result;
+	unsigned int round;
+	uint64_t offset;
+	uint64_t generation;
+	struct hold hold;
+	size_t watched;
+	uint64_t watch[CHURN_WATCH_MAX];
+	uint64_t noted[CHURN_WATCH_MAX * CHURN_MAX_VCPUS];
+	uint64_t page[CHURN_PAGE / 8];
 };
 
 /**
@@ -74,16 +74,16 @@ struct verify {
  * @value:	what it was
  */
 struct wrong {
-	uint64_t	count;
-	unsigned int	vcpu;
-	uint64_t	offset;
-	uint64_t	value;
+	uint64_t count;
+	unsigned int vcpu;
+	uint64_t offset;
+	uint64_t value;
 };
 
 static void add_wrong(struct wrong *w, unsigned int vcpu, uint64_t offset, uint64_t value)
 {
 	if (!w->count)
-		*w = (struct wrong){ .vcpu = vcpu, .offset = offset, .value = value };
+		*w = (struct wrong){.vcpu = vcpu, .offset = offset, .value = value};
 	w->count++;
 }
 
@@ -92,9 +92,10 @@ static void report_wrong(struct verify *v, const struct wrong *w, const char *wh
 {
 	if (!w->count)
 		return;
-	fprintf(stderr, "kvm-churn: round %u, generation %" PRIu64 ": %" PRIu64 " %s, "
-		"first vCPU %u at %#" PRIx64 ": %#" PRIx64 "\n", v->round, v->generation, w->count,
-		what, w->vcpu, w->offset, w->value);
+	fprintf(stderr,
+		"kvm-churn: round %u, generation %" PRIu64 ": %" PRIu64 " %s, "
+		"first vCPU %u at %#" PRIx64 ": %#" PRIx64 "\n",
+		v->round, v->generation, w->count, what, w->vcpu, w->offset, w->value);
 	v->result->errors += w->count;
 }
 
@@ -121,7 +122,7 @@ static void note_words(struct verify *v)
 static void expect_words(struct verify *v, uint64_t expected, size_t first, size_t stride,
 			 const char *what)
 {
-	struct wrong wrong = { };
+	struct wrong wrong = {};
 
 	for (size_t i = first; i < v->watched; i += stride) {
 		for (unsigned int c = 0; c < v->vm->n_vcpus; c++) {
@@ -137,13 +138,13 @@ static void expect_words(struct verify *v, uint64_t expected, size_t first, size
 /* Runs the check on all vCPUs at once. */
 static int check_in_guest(struct verify *v)
 {
-	struct wrong wrong = { };
+	struct wrong wrong = {};
 	struct vm *vm = v->vm;
 	int ret = 0;
 
 	for (unsigned int c = 0; c < vm->n_vcpus; c++) {
-		struct kvm_regs regs = guest_check_regs(vm->mem_bytes, c, v->watched,
-							v->generation);
+		struct kvm_regs regs =
+			guest_check_regs(vm->mem_bytes, c, v->watched, v->generation);
 
 		vcpu_start(&vm->vcpus[c], &regs, VCPU_UNTIL_HALT);
 	}
@@ -160,7 +161,9 @@ static int check_in_guest(struct verify *v)
 
 		if (found.mismatches && !wrong.count)
 			wrong = (struct wrong){
-				.vcpu = c, .offset = found.address, .value = found.value,
+				.vcpu = c,
+				.offset = found.address,
+				.value = found.value,
 			};
 		wrong.count += found.mismatches;
 		v->result->pages_touched += v->watched;
@@ -172,7 +175,7 @@ static int check_in_guest(struct verify *v)
 /* Lets go of the held pages; nobody may have written to them since they were noted. */
 static int check_held(struct verify *v)
 {
-	struct wrong wrong = { };
+	struct wrong wrong = {};
 
 	for (size_t i = 0; i < v->watched; i++) {
 		int ret = hold_next(&v->hold, v->page);

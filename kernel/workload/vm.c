@@ -16,19 +16,19 @@
 #include "guest.h"
 
 /* Where KVM may put three pages it needs on some Intel CPUs: below 4 GiB, far from guest memory. */
-#define TSS_ADDRESS	0xfffbd000ul
+#define TSS_ADDRESS 0xfffbd000ul
 
-#define MAX_CPUID	1024u
+#define MAX_CPUID 1024u
 
 /* Since Linux 6.11, younger than the distribution's headers. */
 #ifndef KVM_PRE_FAULT_MEMORY
-#define KVM_CAP_PRE_FAULT_MEMORY	236
-#define KVM_PRE_FAULT_MEMORY		_IOWR(KVMIO, 0xd5, struct kvm_pre_fault_memory)
+#define KVM_CAP_PRE_FAULT_MEMORY 236
+#define KVM_PRE_FAULT_MEMORY _IOWR(KVMIO, 0xd5, struct kvm_pre_fault_memory)
 struct kvm_pre_fault_memory {
-	__u64	gpa;
-	__u64	size;
-	__u64	flags;
-	__u64	padding[5];
+	__u64 gpa;
+	__u64 size;
+	__u64 flags;
+	__u64 padding[5];
 };
 #endif
 
@@ -36,7 +36,8 @@ static int map_memory(struct vm *vm)
 {
 	uint64_t size = vm->mem_bytes + GUEST_SYSTEM_SIZE;
 	struct kvm_userspace_memory_region region = {
-		.guest_phys_addr = GUEST_BASE, .memory_size = size,
+		.guest_phys_addr = GUEST_BASE,
+		.memory_size = size,
 	};
 	int ret;
 
@@ -164,7 +165,7 @@ int vm_create(struct vm *vm, const struct churn_options *o)
 {
 	int ret;
 
-	*vm = (struct vm){ .vm_fd = -1, .mem_bytes = o->mem_mib * CHURN_MIB };
+	*vm = (struct vm){.vm_fd = -1, .mem_bytes = o->mem_mib * CHURN_MIB};
 	vm->kvm_fd = open("/dev/kvm", O_RDWR | O_CLOEXEC);
 	if (vm->kvm_fd < 0) {
 		if (errno == ENOENT || errno == ENODEV || errno == ENXIO)
@@ -219,7 +220,7 @@ static int nth_cpu(const cpu_set_t *set, unsigned int nth)
 {
 	int cpu = -1;
 
-	for (nth %= CPU_COUNT(set); ; nth--) {
+	for (nth %= CPU_COUNT(set);; nth--) {
 		do {
 			cpu++;
 		} while (!CPU_ISSET(cpu, set));
@@ -268,7 +269,7 @@ report:
 /* Has KVM install SPTEs for a range whose pages are there. */
 static int map_range(struct vm *vm, uint64_t offset, uint64_t size)
 {
-	struct kvm_pre_fault_memory range = { .gpa = GUEST_BASE + offset, .size = size };
+	struct kvm_pre_fault_memory range = {.gpa = GUEST_BASE + offset, .size = size};
 
 	/* KVM moves the range's start forward as far as it comes before it has to return. */
 	while (range.size) {

@@ -23,18 +23,18 @@
  * @can_map:	KVM maps memory on request (KVM_PRE_FAULT_MEMORY)
  */
 struct vm {
-	int		kvm_fd;
-	int		vm_fd;
-	void		*map;
-	size_t		map_size;
-	char		*mem;
-	uint64_t	mem_bytes;
-	char		*system;
-	struct vcpu	vcpus[CHURN_MAX_VCPUS];
-	unsigned int	n_vcpus;
-	struct vcpu	filler;
-	bool		has_filler;
-	bool		can_map;
+	int kvm_fd;
+	int vm_fd;
+	void *map;
+	size_t map_size;
+	char *mem;
+	uint64_t mem_bytes;
+	char *system;
+	struct vcpu vcpus[CHURN_MAX_VCPUS];
+	unsigned int n_vcpus;
+	struct vcpu filler;
+	bool has_filler;
+	bool can_map;
 };
 
 int vm_create(struct vm *vm, const struct churn_options *o);

@@ -11,14 +11,14 @@
 #include "kernel/workload/options.h"
 #include "kernel/workload/schedule.h"
 
-#define MAX_WORDS	16
+#define MAX_WORDS 16
 
 static char message[200];
 
 /* Parses @line, split at blanks, as the arguments after the program's name. */
 static int parse(const char *line, const char *env_seed, struct churn_options *o)
 {
-	char buf[256], *argv[MAX_WORDS + 2] = { "kvm-churn" };
+	char buf[256], *argv[MAX_WORDS + 2] = {"kvm-churn"};
 	int argc = 1;
 
 	ck_assert_uint_lt(strlen(line), sizeof(buf));
@@ -94,33 +94,33 @@ static const struct {
 	const char *line;
 	const char *names;
 } mistakes[] = {
-	{ "", "--mode" },
-	{ "--mode", "--mode" },
-	{ "--mode both --chunk-mib 16", "both" },
-	{ "--mode same", "--chunk-mib" },
-	{ "--mode same --chunk-mib 0", "--chunk-mib" },
-	{ "--mode same --chunk-mib 1025 --mem-mib 4096", "--chunk-mib" },
-	{ "--mode same --chunk-mib 16x", "16x" },
-	{ "--mode same --chunk-mib -1", "-1" },
-	{ "--mode same --chunk-mib +1", "+1" },
-	{ "--mode same --chunk-mib 0x10", "0x10" },
-	{ "--mode same --chunk-mib 16 --vcpus 0", "--vcpus" },
-	{ "--mode same --chunk-mib 16 --vcpus 17", "--vcpus" },
-	{ "--mode same --chunk-mib 1 --mem-mib 1", "--mem-mib" },
-	{ "--mode same --chunk-mib 1 --mem-mib 3", "--mem-mib" },
-	{ "--mode same --chunk-mib 16 --mem-mib 8", "--mem-mib" },
-	{ "--mode sweep --chunk-mib 3", "multiple" },
-	{ "--mode same --chunk-mib 16 --rounds 0", "--rounds" },
-	{ "--mode same --chunk-mib 16 --rounds 100001", "--rounds" },
-	{ "--mode same --chunk-mib 16 --rounds 99999999999999999999999", "--rounds" },
-	{ "--mode same --chunk-mib 16 --period-us 99", "--period-us" },
-	{ "--mode same --chunk-mib 16 --period-us 1000001", "--period-us" },
-	{ "--mode same --chunk-mib 16 --work 1000001", "--work" },
-	{ "--mode same --chunk-mib 16 --seed 18446744073709551616", "--seed" },
-	{ "--mode same --chunk-mib 16 --verify=1", "--verify" },
-	{ "--mode same --chunk-mib 16 --turbo", "--turbo" },
-	{ "--mode same --chunk-mib 16 -v", "-v" },
-	{ "--mode same --chunk-mib 16 more", "more" },
+	{"", "--mode"},
+	{"--mode", "--mode"},
+	{"--mode both --chunk-mib 16", "both"},
+	{"--mode same", "--chunk-mib"},
+	{"--mode same --chunk-mib 0", "--chunk-mib"},
+	{"--mode same --chunk-mib 1025 --mem-mib 4096", "--chunk-mib"},
+	{"--mode same --chunk-mib 16x", "16x"},
+	{"--mode same --chunk-mib -1", "-1"},
+	{"--mode same --chunk-mib +1", "+1"},
+	{"--mode same --chunk-mib 0x10", "0x10"},
+	{"--mode same --chunk-mib 16 --vcpus 0", "--vcpus"},
+	{"--mode same --chunk-mib 16 --vcpus 17", "--vcpus"},
+	{"--mode same --chunk-mib 1 --mem-mib 1", "--mem-mib"},
+	{"--mode same --chunk-mib 1 --mem-mib 3", "--mem-mib"},
+	{"--mode same --chunk-mib 16 --mem-mib 8", "--mem-mib"},
+	{"--mode sweep --chunk-mib 3", "multiple"},
+	{"--mode same --chunk-mib 16 --rounds 0", "--rounds"},
+	{"--mode same --chunk-mib 16 --rounds 100001", "--rounds"},
+	{"--mode same --chunk-mib 16 --rounds 99999999999999999999999", "--rounds"},
+	{"--mode same --chunk-mib 16 --period-us 99", "--period-us"},
+	{"--mode same --chunk-mib 16 --period-us 1000001", "--period-us"},
+	{"--mode same --chunk-mib 16 --work 1000001", "--work"},
+	{"--mode same --chunk-mib 16 --seed 18446744073709551616", "--seed"},
+	{"--mode same --chunk-mib 16 --verify=1", "--verify"},
+	{"--mode same --chunk-mib 16 --turbo", "--turbo"},
+	{"--mode same --chunk-mib 16 -v", "-v"},
+	{"--mode same --chunk-mib 16 more", "more"},
 };
 
 START_TEST(one_sentence_per_mistake)
@@ -138,7 +138,7 @@ END_TEST
 
 START_TEST(same_chunk_is_aligned_and_inside)
 {
-	static const unsigned int chunks[] = { 1, 2, 3, 4, 16, 63, 64 };
+	static const unsigned int chunks[] = {1, 2, 3, 4, 16, 63, 64};
 	struct churn_options o = parsed("--mode same --chunk-mib 1 --mem-mib 64");
 	uint64_t seen = 0;
 
