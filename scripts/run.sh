@@ -3,6 +3,7 @@
 # make run: serves the dashboard; on an empty database runs the first experiment and prints its report.
 # Environment: O (build folder), DATA (data directory), PORT, ONCE=1 (end after the report).
 set -eu
+[ $# = 0 ] || { echo "run.sh: takes no arguments; see its first lines" >&2; exit 1; }
 here=$(cd "$(dirname "$0")/.." && pwd)
 O=${O:-build}
 DATA=${DATA:-data}

@@ -48,9 +48,9 @@ subtest "shape" => sub {
 				"$scenario, round $i: visited + 512 skipped is what base visits ($ratio)");
 		}
 	}
-	is(median("tables_skipped", "sweep1", "hint"), 0, "sweep1: hint skips nothing");
+	is(join(" ", values_of("tables_skipped", "sweep1", "hint")), "0.0 0.0 0.0 0.0 0.0", "sweep1: hint skips nothing");
 	for my $scenario (qw(same16 same4 sweep1)) {
-		is(join(" ", values_of("tables_skipped", $scenario, $_)), "0 0 0 0 0" =~ s/0/0.0/gr,
+		is(join(" ", values_of("tables_skipped", $scenario, $_)), "0.0 0.0 0.0 0.0 0.0",
 			"$scenario: $_ skips nothing") for qw(base iterator);
 	}
 	cmp_ok(median("sptes_visited", "same16", "iterator"), "<", median("sptes_visited", "same16", "base") / 2,
