@@ -45,14 +45,15 @@ static void set_percentile(struct sample_value *sample, const int64_t *sorted, s
 
 	if (n < least) {
 		snprintf(sample->note, sizeof(sample->note),
-			 "n = %zu < %zu: p%g would be the maximum", n, least, per_mille / 10.0);
+			 "fewer than %zu events: a p%g would be the maximum", least,
+			 per_mille / 10.0);
 		return;
 	}
 	percentile_i64(sorted, n, per_mille, &value);
 	set_value(sample, (double)value);
 	if (per_mille == 999 && n < P999_INTERVAL_N)
 		snprintf(sample->note, sizeof(sample->note),
-			 "n = %zu < %d: p99.9 has no upper bound", n, P999_INTERVAL_N);
+			 "fewer than %d events: the p99.9 has no upper bound", P999_INTERVAL_N);
 }
 
 /* @values are sorted here if need be; sample->n_events becomes @n. */
