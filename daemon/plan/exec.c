@@ -203,20 +203,27 @@ void exec_close(struct exec *exec)
 	free(exec);
 }
 
-/* Waits for space, saying so where the user looks: the experiment's reason. */
-static int wait_for_space(struct exec *exec)
+/**
+ * exec_wait_for_space() - wait until a boot's captures and rows fit, saying so where the user looks
+ * @refused: something could not be written just now, so wait even if there seems to be space
+ *
+ * Return: 0 or -ECANCELED.
+ */
+int exec_wait_for_space(struct exec *exec, bool refused)
 {
 	struct sched *sched = exec->sched;
 	struct timespec until;
 	bool waited = false;
 
-	while (datadir_free_bytes(sched->config.data_dir) < SPACE_NEEDED) {
+	while (refused || datadir_free_bytes(sched->config.data_dir) < SPACE_NEEDED) {
+		refused = false;
 		pthread_mutex_lock(&sched->lock);
 		if (!waited) {
-			log_err("experiment %lld: waits, %s has less than %lld MiB free",
-				(long long)exec->id, sched->config.data_dir, SPACE_NEEDED >> 20);
+			log_err("experiment %lld: waits for %lld MiB in %s", (long long)exec->id,
+				SPACE_NEEDED >> 20, sched->config.data_dir);
 			db_run(sched->db,
-			       "UPDATE experiment SET reason = 'waits: the data directory is full' WHERE id = ?1",
+			       "UPDATE experiment SET reason = 'waits: the data directory is full' "
+			       "WHERE id = ?1",
 			       "i", exec->id);
 		}
 		if (!sched->stopping && !sched->cancelling) {
@@ -268,6 +275,22 @@ static int update_results(struct exec *exec)
 	ret = result_update(sched->db, exec->id, exec->spec);
 	pthread_mutex_unlock(&sched->lock);
 	return ret;
+}
+
+/* What is captured is safe already, so a full disk only delays its rows and results. */
+static int store_and_update(struct exec *exec, char reason[256])
+{
+	int ret;
+
+	for (;;) {
+		ret = exec_store(exec, reason) ?: update_results(exec);
+		if (ret != -ENOSPC)
+			return ret;
+		ret = exec_wait_for_space(exec, true);
+		if (ret)
+			return ret;
+		*reason = '\0';
+	}
 }
 
 /*
@@ -327,25 +350,22 @@ int exec_experiment(struct exec *exec, char reason[256])
 
 	exec_publish(exec, "state");
 	/* Captures that the last labd could not store any more. */
-	ret = exec_store(exec, reason);
+	ret = store_and_update(exec, reason);
 	for (size_t i = 0; !ret && i < exec->plan->n_slots; i++) {
 		const struct plan_slot *slot = &exec->plan->slots[i];
 
 		ret = slot_state(exec, slot, &slot_id, &planned);
 		while (!ret && planned) {
-			ret = exec_interrupted(exec) ? -ECANCELED : wait_for_space(exec);
+			ret = exec_interrupted(exec) ? -ECANCELED
+						     : exec_wait_for_space(exec, false);
 			if (!ret)
 				ret = exec_slot(exec, slot, slot_id, reason);
 			if (!ret)
-				ret = exec_store(exec, reason);
-			if (!ret)
-				ret = update_results(exec);
+				ret = store_and_update(exec, reason);
 			if (!ret)
 				ret = slot_state(exec, slot, &slot_id, &planned);
 			exec_publish(exec, "boot");
 		}
 	}
-	if (!ret)
-		ret = update_results(exec);
 	return ret ?: judge(exec, reason);
 }

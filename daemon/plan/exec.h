@@ -54,6 +54,7 @@ void exec_close(struct exec *exec);
 int exec_experiment(struct exec *exec, char reason[256]);
 int exec_slot(struct exec *exec, const struct plan_slot *slot, int64_t slot_id, char reason[256]);
 int exec_store(struct exec *exec, char reason[256]);
+int exec_wait_for_space(struct exec *exec, bool refused);
 void exec_publish(struct exec *exec, const char *event);
 bool exec_interrupted(struct exec *exec);
 

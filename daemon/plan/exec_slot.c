@@ -413,10 +413,12 @@ int exec_slot(struct exec *exec, const struct plan_slot *slot, int64_t slot_id, 
 {
 	struct slot_boot sb = {.exec = exec, .slot = slot, .slot_id = slot_id};
 	struct boot_end end = {.state = BOOT_INFRA_FAILED};
-	bool interrupted;
+	bool interrupted, complete;
 	int ret, err;
 
-	ret = note_boot(&sb);
+	do {
+		ret = note_boot(&sb);
+	} while (ret == -ENOSPC && !exec_wait_for_space(exec, true));
 	if (ret) {
 		snprintf(reason, 256, "a boot's intent could not be stored: %s", strerror(-ret));
 		return ret;
@@ -448,8 +450,10 @@ int exec_slot(struct exec *exec, const struct plan_slot *slot, int64_t slot_id, 
 		log_warn("experiment %lld, boot %lld (%s, round %u): %s: %s", (long long)exec->id,
 			 (long long)sb.id, exec->spec->arms[slot->arm].name, slot->round,
 			 boot_state_name(end.state), end.detail);
-	err = note_end(&sb, &end,
-		       !ret && (end.state == BOOT_OK || end.state == BOOT_WORKLOAD_FAILED));
+	complete = !ret && (end.state == BOOT_OK || end.state == BOOT_WORKLOAD_FAILED);
+	do {
+		err = note_end(&sb, &end, complete);
+	} while (err == -ENOSPC && !exec_wait_for_space(exec, true));
 	if (err) {
 		snprintf(reason, 256, "a boot's end could not be stored: %s", strerror(-err));
 		return err;
