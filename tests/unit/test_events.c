@@ -510,7 +510,7 @@ START_TEST(samples)
 		     NULL);
 	check_sample(sample(db, EVENT_METRIC(AGG_MAX, "order"), NULL, false), true, 512, 10, NULL);
 	check_sample(sample(db, EVENT_METRIC(AGG_P999, "order"), NULL, false), false, 0, 10,
-		     "n = 10 < 1000: p99.9 would be");
+		     "fewer than 1000 events: a p99.9 would be");
 	check_sample(sample(db, EVENT_METRIC(AGG_P999, "order"), NULL, true), false, 0, 10,
 		     "lost events");
 	check_sample(sample(db, EVENT_METRIC(AGG_SUM, "none"), NULL, false), false, 0, 0,
