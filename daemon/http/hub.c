@@ -123,7 +123,7 @@ void hub_free(struct hub *hub)
  *
  * Does not block but for the hub's own lock. What happened has been committed before.
  */
-void hub_publish(void *arg, int64_t experiment, const char *event, const char *json)
+void hub_publish(void *arg, int64_t experiment)
 {
 	struct hub *hub = arg;
 

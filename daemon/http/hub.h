@@ -17,7 +17,7 @@ struct hub_client;
 
 int hub_new(struct hub **ret_hub);
 void hub_free(struct hub *hub);
-void hub_publish(void *hub, int64_t experiment, const char *event, const char *json);
+void hub_publish(void *hub, int64_t experiment);
 
 int hub_join(struct hub *hub, struct MHD_Connection *connection, int64_t experiment,
 	     struct hub_client **ret_client);

@@ -9,7 +9,6 @@
 #include "base/log.h"
 #include "base/util.h"
 #include "plan/exec.h"
-#include "plan/progress.h"
 #include "store/build.h"
 #include "store/datadir.h"
 #include "store/db.h"
@@ -28,24 +27,6 @@ bool exec_interrupted(struct exec *exec)
 	yes = sched->stopping || sched->cancelling;
 	pthread_mutex_unlock(&sched->lock);
 	return yes;
-}
-
-/** exec_publish() - tell the listener how far the experiment is */
-void exec_publish(struct exec *exec, const char *event)
-{
-	struct sched *sched = exec->sched;
-	char *json;
-	int ret;
-
-	if (!sched->config.listen)
-		return;
-	pthread_mutex_lock(&sched->lock);
-	ret = progress_json(sched->db, exec->id, &json);
-	pthread_mutex_unlock(&sched->lock);
-	if (ret)
-		return;
-	sched->config.listen(sched->config.listen_arg, exec->id, event, json);
-	free(json);
 }
 
 static int load_builds(struct exec *exec, char reason[256])
@@ -233,7 +214,7 @@ int exec_wait_for_space(struct exec *exec, bool refused)
 		}
 		pthread_mutex_unlock(&sched->lock);
 		if (!waited)
-			exec_publish(exec, "state");
+			sched_publish(exec->sched, exec->id);
 		waited = true;
 		if (exec_interrupted(exec))
 			return -ECANCELED;
@@ -348,7 +329,7 @@ int exec_experiment(struct exec *exec, char reason[256])
 	bool planned;
 	int ret;
 
-	exec_publish(exec, "state");
+	sched_publish(exec->sched, exec->id);
 	/* Captures that the last labd could not store any more. */
 	ret = store_and_update(exec, reason);
 	for (size_t i = 0; !ret && i < exec->plan->n_slots; i++) {
@@ -364,7 +345,7 @@ int exec_experiment(struct exec *exec, char reason[256])
 				ret = store_and_update(exec, reason);
 			if (!ret)
 				ret = slot_state(exec, slot, &slot_id, &planned);
-			exec_publish(exec, "boot");
+			sched_publish(exec->sched, exec->id);
 		}
 	}
 	return ret ?: judge(exec, reason);

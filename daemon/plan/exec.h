@@ -48,6 +48,8 @@ struct exec {
 	struct events_db *events;
 };
 
+void sched_publish(struct sched *sched, int64_t experiment);
+
 /* exec_*: negative errno; -ECANCELED when the user or the end of labd stopped it. */
 int exec_open(struct sched *sched, int64_t id, struct exec **ret_exec, char reason[256]);
 void exec_close(struct exec *exec);
@@ -55,7 +57,6 @@ int exec_experiment(struct exec *exec, char reason[256]);
 int exec_slot(struct exec *exec, const struct plan_slot *slot, int64_t slot_id, char reason[256]);
 int exec_store(struct exec *exec, char reason[256]);
 int exec_wait_for_space(struct exec *exec, bool refused);
-void exec_publish(struct exec *exec, const char *event);
 bool exec_interrupted(struct exec *exec);
 
 int import_next(struct sched *sched);

@@ -267,7 +267,7 @@ static int do_run(struct slot_boot *sb, size_t place)
 	pthread_mutex_unlock(&sched->lock);
 	if (ret)
 		return ret;
-	exec_publish(exec, "run");
+	sched_publish(exec->sched, exec->id);
 
 	snprintf(relative, sizeof(relative), "captures/%lld/%lld.dat", (long long)exec->id,
 		 (long long)run);
@@ -423,7 +423,7 @@ int exec_slot(struct exec *exec, const struct plan_slot *slot, int64_t slot_id, 
 		snprintf(reason, 256, "a boot's intent could not be stored: %s", strerror(-ret));
 		return ret;
 	}
-	exec_publish(exec, "boot");
+	sched_publish(exec->sched, exec->id);
 	ret = do_boot(&sb);
 	if (sb.boot)
 		boot_finish(sb.boot, &end);

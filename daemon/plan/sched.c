@@ -24,6 +24,13 @@ static bool stopping(struct sched *sched)
 	return stop;
 }
 
+/** sched_publish() - tell the listener that something about an experiment has changed */
+void sched_publish(struct sched *sched, int64_t experiment)
+{
+	if (sched->config.listen)
+		sched->config.listen(sched->config.listen_arg, experiment);
+}
+
 /* Waits until there may be work, at most @seconds (0: until woken). */
 static void rest(struct sched *sched, unsigned int seconds)
 {
@@ -138,8 +145,7 @@ static void carry_out(struct sched *sched, int64_t id)
 		end_experiment(sched, id, state, reason);
 		log_info("experiment %lld: %s%s%s", (long long)id, state, *reason ? ": " : "",
 			 reason);
-		if (exec)
-			exec_publish(exec, "state");
+		sched_publish(sched, id);
 	}
 	exec_close(exec);
 
@@ -270,5 +276,7 @@ int sched_cancel(struct sched *sched, int64_t experiment, struct problem *proble
 		problem_set(problem, 500, NULL, "the cancellation could not be stored: %s",
 			    strerror(-ret));
 	free(state);
+	if (!ret)
+		sched_publish(sched, experiment);
 	return ret ? -EINVAL : 0;
 }

@@ -16,13 +16,12 @@
 struct sched;
 
 /**
- * sched_listen_fn - told of progress
- * @event: "state" (of the experiment), "boot" (started or ended) or "run" (started or ended)
- * @json: one object; see docs/api.md
+ * sched_listen_fn - told that an experiment's state, a boot or a run has changed, after it was
+ * stored
  *
- * Called on the scheduler's thread: must not block and must not call back into it.
+ * Called on the scheduler's thread, or on that of a caller of it: must not block nor call back.
  */
-typedef void (*sched_listen_fn)(void *arg, int64_t experiment, const char *event, const char *json);
+typedef void (*sched_listen_fn)(void *arg, int64_t experiment);
 
 struct sched_config {
 	const char *data_dir;
