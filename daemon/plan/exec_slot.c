@@ -222,10 +222,7 @@ static int note_captured(struct slot_boot *sb, int64_t run, const char *path, co
 		     (int64_t)st.st_size, workload, text, number(done, "measure_ns"), ship_ns,
 		     wall_ns())
 		      ?: note_rings(sched->db, run, done);
-	if (ret)
-		db_rollback(sched->db);
-	else
-		ret = db_commit(sched->db);
+	ret = db_end(sched->db, ret);
 out:
 	pthread_mutex_unlock(&sched->lock);
 	free(text);
@@ -392,10 +389,7 @@ static int note_end(struct slot_boot *sb, const struct boot_end *end, bool compl
 	if (!ret)
 		ret = db_run(sched->db, "UPDATE slot SET state = ?2, reason = ?3 WHERE id = ?1",
 			     "itt", sb->slot_id, slot_state, reason);
-	if (ret)
-		db_rollback(sched->db);
-	else
-		ret = db_commit(sched->db);
+	ret = db_end(sched->db, ret);
 out:
 	pthread_mutex_unlock(&sched->lock);
 	return ret;

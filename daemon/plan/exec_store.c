@@ -154,10 +154,7 @@ static int note_stored(struct exec *exec, const struct captured *c,
 			" WHERE id = ?1",
 			"itii", c->run, ran_well(c) ? "ok" : "failed", (int64_t)result->records,
 			ingest_ns);
-	if (ret)
-		db_rollback(db);
-	else
-		ret = db_commit(db);
+	ret = db_end(db, ret);
 	return ret;
 }
 

@@ -342,10 +342,7 @@ int result_update(sqlite3 *db, int64_t experiment, const struct spec *spec)
 		for (size_t m = 0; !ret && m < spec->n_metrics; m++)
 			ret = update_row(db, &grid, s, m);
 	}
-	if (ret)
-		db_rollback(db);
-	else
-		ret = db_commit(db);
+	ret = db_end(db, ret);
 out_free:
 	free(grid.series);
 	free(grid.cells);

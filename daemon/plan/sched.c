@@ -69,10 +69,7 @@ static int recover(struct sched *sched)
 				"UPDATE boot SET state = 'disturbed', detail = 'labd ended during the boot', ended = ?1 "
 				"WHERE state = 'running'",
 				"i", wall_ns());
-	if (ret)
-		db_rollback(sched->db);
-	else
-		ret = db_commit(sched->db);
+	ret = db_end(sched->db, ret);
 out:
 	pthread_mutex_unlock(&sched->lock);
 	return ret;

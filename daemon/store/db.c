@@ -223,6 +223,20 @@ void db_rollback(sqlite3 *db)
 		exec(db, "ROLLBACK");
 }
 
+/**
+ * db_end() - end what db_begin() began: commit when all went well, undo when it did not
+ * @ret: 0 or the negative errno of what was done in between
+ *
+ * Return: @ret, or the commit's own negative errno.
+ */
+int db_end(sqlite3 *db, int ret)
+{
+	if (!ret)
+		return db_commit(db);
+	db_rollback(db);
+	return ret;
+}
+
 /** db_close() - NULL is allowed */
 void db_close(sqlite3 *db)
 {

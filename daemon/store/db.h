@@ -29,5 +29,6 @@ int db_get_text(sqlite3 *db, char **ret_text, const char *sql, const char *types
 int db_begin(sqlite3 *db);
 int db_commit(sqlite3 *db);
 void db_rollback(sqlite3 *db);
+int db_end(sqlite3 *db, int ret);
 
 #endif
