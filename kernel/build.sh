@@ -51,7 +51,7 @@ key_of()
 # compares all of them: what is in the tree is never trusted, only compared.
 install_sources()
 {
-	local scratch=$SRC/scratch path want have
+	local scratch=$SRC/scratch tree=$SRC/work path want have
 
 	series_apply "$scratch" "$@"
 	if [ $# -gt 0 ]; then patch_paths "$@"; fi >"$SRC/wanted"
@@ -62,7 +62,7 @@ install_sources()
 
 	while read -r path; do
 		want=$SRC/pristine/$path
-		have=$SRC/work/$path
+		have=$tree/$path
 		! grep -qxF -- "$path" "$SRC/wanted" || want=$scratch/$path
 		if [ ! -f "$want" ]; then
 			rm -f "$have"

@@ -62,7 +62,7 @@ patch_makefile 'PATCHLEVEL = 11' >"$tmp/bad/0001-bad.patch"
 check "a reject is shown" 1 '^-PATCHLEVEL = 11' --name t-bad --series "$tmp/bad"
 check "and its patch is named" 1 'bad/0001-bad.patch does not apply' --name t-bad --series "$tmp/bad"
 cache=${LABD_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/labd}
-true_that "and the tree is as it was" cmp "$cache"/src/*/pristine/Makefile "$cache"/src/*/work/Makefile
+true_that "and the tree is as it was" cmp "$cache"/src/*/{pristine,work}/Makefile
 
 patch_makefile 'PATCHLEVEL = 12' | sed 's,[ab]/Makefile,a/../../Makefile,' >"$tmp/out-of-tree/1.patch"
 check "a patch cannot leave the tree" 1 'must stay inside' --name t-out --series "$tmp/out-of-tree"
