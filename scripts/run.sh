@@ -34,6 +34,10 @@ until curl -fs -o /dev/null "$LABD_URL/healthz" && [ -e "$LABD_TOKEN_FILE" ]; do
 	sleep 0.1
 done
 
+# What answers may be another labd, which made this one end.
+sleep 0.3
+kill -0 "$labd" 2>/dev/null || exit 1
+
 # Whether or not it ended well, what there is to report is reported.
 status=0
 last=$(sqlite3 -readonly "$DATA/lab.db" 'SELECT coalesce(max(id), 0) FROM experiment')
