@@ -31,12 +31,12 @@ sub ends_as {
 	subtest $what => sub {
 		my $id = $lab->submit($spec);
 		is($lab->finish($id, 300), "done", "the experiment goes on to its end") or diag $lab->log;
-		my @bad = $lab->sql("SELECT b.state, b.detail, b.console_lines FROM boot b JOIN slot s ON s.id = b.slot "
+		my @bad = $lab->sql("SELECT b.state, b.detail FROM boot b JOIN slot s ON s.id = b.slot "
 			. "WHERE s.experiment = $id AND s.arm = 'bad' ORDER BY b.id DESC LIMIT 1");
 		is($bad[0][0], $state, "the boot's state") or diag explain \@bad;
 		like($bad[0][1], $detail, "its detail");
-		like(join("\n", map { $_->[0] } $lab->sql("SELECT b.console_lines FROM boot b JOIN slot s ON "
-			. "s.id = b.slot WHERE s.experiment = $id AND s.arm = 'bad' ORDER BY b.id DESC LIMIT 1")),
+		like($lab->value("SELECT json_quote(b.console_lines) FROM boot b JOIN slot s ON s.id = b.slot "
+				. "WHERE s.experiment = $id AND s.arm = 'bad' ORDER BY b.id DESC LIMIT 1"),
 			$console, "its console lines");
 		is($lab->value("SELECT count(*) FROM v_run WHERE experiment = $id AND arm = 'base' AND state = 'ok'"), 1,
 			"base ran");
