@@ -35,7 +35,13 @@ subtest "shape" => sub {
 		my @base = values_of("zap_total", $scenario, "base");
 		my @hint = values_of("zap_total", $scenario, "hint");
 		is(scalar @base, 5, "$scenario: five values of base");
-		is(scalar(grep { $hint[$_] < $base[$_] } 0 .. 4), 5, "$scenario: hint is lower in every pair");
+		# One slice of a busy host's scheduler inside a zap can spoil a sum, but not the median zap.
+		cmp_ok(scalar(grep { $hint[$_] < $base[$_] } 0 .. 4), ">=", 4,
+			"$scenario: hint's zap_total is lower in the pairs (@base, @hint)");
+		my @median_base = values_of("zap_median", $scenario, "base");
+		my @median_hint = values_of("zap_median", $scenario, "hint");
+		is(scalar(grep { $median_hint[$_] < $median_base[$_] } 0 .. 4), 5,
+			"$scenario: hint's median zap is shorter in every pair");
 		my ($b, $h) = map { median("zap_total", $scenario, $_) } qw(base hint);
 		cmp_ok($h, "<=", $b / 2, "$scenario: zap_total of hint at most half of base's ($h, $b)");
 		cmp_ok(median("tables_skipped", $scenario, "hint"), ">", 0, "$scenario: hint skips tables");
