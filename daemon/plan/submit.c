@@ -212,11 +212,7 @@ static int insert(sqlite3 *db, const struct submission *sub, const char *idempot
 		id = sqlite3_last_insert_rowid(db);
 		ret = insert_parts(db, id, sub);
 	}
-	if (ret) {
-		db_rollback(db);
-		return ret;
-	}
-	ret = db_commit(db);
+	ret = db_end(db, ret);
 	if (!ret)
 		*ret_id = id;
 	return ret;

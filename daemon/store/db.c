@@ -278,12 +278,7 @@ static int migrate(sqlite3 *db, const char *path)
 		ret = db_begin(db);
 		if (ret)
 			return ret;
-		ret = exec(db, file->data) ?: exec(db, pragma);
-		if (ret) {
-			db_rollback(db);
-			return ret;
-		}
-		ret = db_commit(db);
+		ret = db_end(db, exec(db, file->data) ?: exec(db, pragma));
 		if (ret)
 			return ret;
 	}

@@ -87,10 +87,7 @@ static int create_schema(sqlite3 *db)
 	     sqlite3_exec(db, "PRAGMA user_version = " EVENTS_VERSION, NULL, NULL, NULL) !=
 		     SQLITE_OK))
 		ret = db_error(db, file->name);
-	if (ret)
-		db_rollback(db);
-	else
-		ret = db_commit(db);
+	ret = db_end(db, ret);
 	empty_log(db);
 	return ret;
 }
@@ -367,10 +364,7 @@ static int store(struct ingest *in)
 	/* Statements first: a rollback undoes the tables that they are prepared on. */
 	for (size_t i = 0; i < in->n_used; i++)
 		event_table_free(in->used[i]);
-	if (ret)
-		db_rollback(db);
-	else
-		ret = db_commit(db);
+	ret = db_end(db, ret);
 	empty_log(db);
 	return ret;
 }
