@@ -79,7 +79,7 @@ while IFS=: read -r name series; do
 	fi
 	out=$(page_size_stays 2>&1) || rc=$?
 	report $rc "$name: struct kvm_mmu_page has $PAGE_BYTES bytes" "$out"
-done < <(sed -e 's/#.*//' -e '/^[[:space:]]*$/d' "$TOP/kernel/arms")
+done < <(arms)
 
 for dir in "$TOP"/kernel/series/* "$TOP"/tests/series/*; do
 	rc=0
