@@ -45,8 +45,15 @@ static int copy_all(int from, int to)
 	return n < 0 || fsync(to) ? -errno : 0;
 }
 
-/* The copy has a name of its own until it is whole. */
-static int copy_file(const char *from, const char *to, char *ret_error, size_t size)
+/**
+ * capture_copy() - a copy of a capture as it is
+ * @to: new file; replaced if it exists, and there only when it is whole
+ * @ret_error: one sentence on failure
+ * @size: room in @ret_error
+ *
+ * Return: 0 or negative errno.
+ */
+int capture_copy(const char *from, const char *to, char *ret_error, size_t size)
 {
 	char *part = str_printf("%s.part", to);
 	int in = -1, out = -1, ret = 0;
@@ -150,7 +157,7 @@ static int convert(const char *from, const char *to, char *ret_error, size_t siz
 	}
 	file = str_printf("%s/v6.dat", dir);
 	ret = file ? run_trace_cmd(from, file, ret_error, size) : -ENOMEM;
-	ret = ret ?: copy_file(file, to, ret_error, size);
+	ret = ret ?: capture_copy(file, to, ret_error, size);
 	if (file)
 		unlink(file);
 	rmdir(dir);
@@ -184,10 +191,11 @@ int capture_to_v6(const char *from, const char *to, char *ret_error, size_t erro
 	if (n == (ssize_t)sizeof(start) && !memcmp(start, magic, MAGIC_SIZE) &&
 	    !start[MAGIC_SIZE + 1]) {
 		if (start[MAGIC_SIZE] == '6')
-			return copy_file(from, to, ret_error, error_size);
+			return capture_copy(from, to, ret_error, error_size);
 		if (start[MAGIC_SIZE] == '7')
 			return convert(from, to, ret_error, error_size);
 	}
-	snprintf(ret_error, error_size, "%s is no trace.dat of version 6 or 7", from);
+	snprintf(ret_error, error_size,
+		 "%s is no trace.dat of version 6 or 7 and no xentrace stream", from);
 	return -EBADMSG;
 }

@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 
+int capture_copy(const char *from, const char *to, char *ret_error, size_t size);
 int capture_to_v6(const char *from, const char *to, char *ret_error, size_t error_size);
 
 #endif

@@ -158,8 +158,8 @@ void event_layout_free(struct event_layout *layout)
 }
 
 static const uint8_t number_size[] = {
-	[VALUE_U8] = 1,	 [VALUE_S8] = 1,  [VALUE_U16] = 2, [VALUE_S16] = 2,
-	[VALUE_U32] = 4, [VALUE_S32] = 4, [VALUE_64] = 8,
+	[VALUE_U8] = 1,	 [VALUE_S8] = 1,  [VALUE_U16] = 2,	  [VALUE_S16] = 2,
+	[VALUE_U32] = 4, [VALUE_S32] = 4, [VALUE_64_OR_NONE] = 8, [VALUE_64] = 8,
 };
 
 /**
@@ -169,7 +169,7 @@ static const uint8_t number_size[] = {
  * @size: its bytes
  * @ret_value: unsigned 64-bit values above INT64_MAX as two's complement
  *
- * Return: 0, -ENODATA when the record is too short to have it.
+ * Return: 0, -ENODATA when the record does not have it.
  */
 int layout_number(const struct layout_column *column, const uint8_t *data, size_t size,
 		  int64_t *ret_value)
@@ -208,6 +208,8 @@ int layout_number(const struct layout_column *column, const uint8_t *data, size_
 		break;
 	default:
 		memcpy(&v.u64, data, 8);
+		if (column->kind == VALUE_64_OR_NONE && !v.u64)
+			return -ENODATA;
 		*ret_value = (int64_t)le64toh(v.u64);
 	}
 	return 0;

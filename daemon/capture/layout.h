@@ -19,7 +19,8 @@ enum value_kind {
 	VALUE_S16,
 	VALUE_U32,
 	VALUE_S32,
-	VALUE_64, /* signed or not: the same 64 bits */
+	VALUE_64_OR_NONE, /* 0 says that there is no value */
+	VALUE_64,	  /* signed or not: the same 64 bits; the last of the numbers */
 	VALUE_TEXT,
 	VALUE_BYTES,
 	VALUE_TEXT_LOC, /* the field says where in the record the text is */
