@@ -23,12 +23,16 @@ function drawHead(boot) {
 		boot.console_lines && !["ok", "running"].includes(boot.state) ? el("pre", { tabindex: "0" }, boot.console_lines) : null);
 }
 
+function download(run, what, bytes) {
+	return bytes ? el("a", { href: `/api/v1/runs/${run}/${what}`, download: true }, `${(bytes / 1048576).toFixed(1)} MiB`) : null;
+}
+
 function drawRuns({ runs }) {
 	if (!runs.length) {
 		fill("runs", el("p", { class: "quiet" }, "No run started in this boot."));
 		return;
 	}
-	fill("runs", table("Runs", "a capture opens in trace-cmd and KernelShark",
+	fill("runs", table("Runs", "a capture opens in trace-cmd and KernelShark, Xen's in xenalyze",
 		[{ text: "Run", class: "num" }, "Scenario", "State", { text: "Measured", class: "num" }, { text: "Events", class: "num" },
 			{ text: "Lost", class: "num" }, "Complete", "Capture"],
 		runs.map(run => [
@@ -39,7 +43,8 @@ function drawRuns({ runs }) {
 			num(format.count(run.events)),
 			num(format.count(run.lost)),
 			run.complete === null ? "–" : run.complete ? "yes" : "no",
-			run.bytes ? el("a", { href: `/api/v1/runs/${run.run}/capture`, download: true }, `${(run.bytes / 1048576).toFixed(1)} MiB`) : "–",
+			el("td", {}, download(run.run, "capture", run.bytes) || "–",
+				run.xen_bytes ? el("small", {}, "Xen ", download(run.run, "xentrace", run.xen_bytes)) : null),
 		])));
 }
 
@@ -54,7 +59,8 @@ function drawEnvironment(boot) {
 
 	fill("environment",
 		el("h2", {}, "Kernel and environment"),
-		definitions([["Kernel", boot.kernel], ["Build-id", mono(boot.build_id)], ["Boot id", mono(boot.boot_id)],
+		definitions([["Kernel", boot.kernel], ["Build-id", mono(boot.build_id)],
+			...(boot.hypervisor ? [["Hypervisor", boot.hypervisor], ["Its build-id", mono(boot.hypervisor_build_id)]] : []), ["Boot id", mono(boot.boot_id)],
 			["Command line", mono(boot.cmdline)], ["Environment key", mono(boot.environment_key)]]),
 		boot.environment ? el("h3", {}, "Must match between arms") : null,
 		boot.environment ? definitions(flatten(boot.environment)) : null,
@@ -62,19 +68,39 @@ function drawEnvironment(boot) {
 		boot.observed ? definitions(flatten(boot.observed)) : null);
 }
 
+// Empty for all of it, else what the API's ?source= takes.
+let source = "";
+let hasXen = false;
+
+function sourceChoice() {
+	return el("span", { role: "group", "aria-label": "Lines of" }, [["", "All"], ["kernel", "Kernel"], ["xen", "Xen"]].map(([value, text]) => {
+		const button = el("button", { type: "button", "aria-pressed": String(source === value) }, text);
+
+		button.addEventListener("click", () => {
+			source = value;
+			drawConsole();
+		});
+		return button;
+	}));
+}
+
 async function drawConsole() {
-	const response = await fetch(`/api/v1/boots/${id}/console`);
+	const address = `/api/v1/boots/${id}/console${source ? `?source=${source}` : ""}`;
+	const response = await fetch(address);
 	const section = document.getElementById("console-section");
 
 	if (!response.ok)
 		return;
-	const lines = (await response.text()).replace(/\n$/, "").split("\n");
+	const text = await response.text();
+	const lines = text.replace(/\n$/, "").split("\n");
 	const hidden = Math.max(0, lines.length - TAIL_LINES);
 
+	hasXen ||= text.includes("] (XEN) ");
 	document.getElementById("console").textContent = lines.slice(hidden).join("\n");
 	document.getElementById("console-note").replaceChildren(
+		...(hasXen ? [sourceChoice(), " "] : []),
 		`${format.count(lines.length)} lines, each with the host's seconds since power-on${hidden ? `; the last ${TAIL_LINES} are shown` : ""}. `,
-		link(`/api/v1/boots/${id}/console`, "As text"));
+		link(address, "As text"));
 	section.hidden = false;
 }
 

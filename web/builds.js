@@ -16,6 +16,8 @@ function card(build) {
 			["Config", build.config && el("span", { class: "mono" }, build.config)],
 			["Config sha256", build.config_sha256 && el("span", { class: "mono" }, build.config_sha256)],
 			["Build-id", el("span", { class: "mono" }, build.build_id)],
+			["Hypervisor", build.hypervisor && el("span", { class: "mono" }, build.hypervisor)],
+			["Its build-id", build.hypervisor_build_id && el("span", { class: "mono" }, build.hypervisor_build_id)],
 			["Compiler", build.compiler],
 			["Log", build.log && el("span", { class: "mono" }, build.log)],
 		]));

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "agent/env.h"
+#include "agent/hypervisor.h"
 #include "base/log.h"
 #include "base/util.h"
 
@@ -248,30 +249,38 @@ json_t *agent_env_hello(void)
 {
 	char *cpuinfo = text_of("/proc/cpuinfo");
 	char *cmdline = text_of("/proc/cmdline");
+	json_t *hypervisor = agent_hypervisor_hello(), *env = environment(cpuinfo), *hello, *below;
 	struct utsname uts = {0};
-	json_t *hello;
 
 	uname(&uts);
-	hello = json_pack("{s:i, s:o, s:o, s:s, s:s, s:s, s:o, s:o, s:o}", "proto", AGENT_PROTO,
-			  "boot_id", json_of("/proc/sys/kernel/random/boot_id"), "build_id",
-			  build_id(), "release", uts.release, "version", uts.version, "cmdline",
-			  cmdline ?: "", "token", token_of(cmdline), "env", environment(cpuinfo),
-			  "observed", observed(cpuinfo));
+	below = agent_hypervisor_env(hypervisor);
+	if (below)
+		json_object_set_new(env, "hypervisor", below);
+	hello = json_pack("{s:i, s:o, s:o, s:s, s:s, s:s, s:o, s:o, s:o, s:o}", "proto",
+			  AGENT_PROTO, "boot_id", json_of("/proc/sys/kernel/random/boot_id"),
+			  "build_id", build_id(), "release", uts.release, "version", uts.version,
+			  "cmdline", cmdline ?: "", "token", token_of(cmdline), "env", env,
+			  "observed", observed(cpuinfo), "hypervisor", hypervisor);
 	free(cmdline);
 	free(cpuinfo);
 	return hello;
 }
 
 /**
- * agent_env_announce() - show on the console what HELLO will tell: build-id and token
+ * agent_env_announce() - show on the console what HELLO will tell: build-ids and token
  *
- * The host compares the two, which came by different ways.
+ * The host compares them, which came by different ways.
  */
 void agent_env_announce(const json_t *hello)
 {
+	const json_t *hypervisor = json_object_get(hello, "hypervisor");
+
 	log_info("lab-agent: build-id %s token %s",
 		 json_string_value(json_object_get(hello, "build_id")) ?: "none",
 		 json_string_value(json_object_get(hello, "token")) ?: "none");
+	if (json_is_object(hypervisor))
+		log_info("lab-agent: hypervisor's build-id %s",
+			 json_string_value(json_object_get(hypervisor, "build_id")) ?: "none");
 }
 
 /** agent_env_taint() - the kernel's taint flags, -1 when unknown */

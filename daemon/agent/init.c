@@ -25,6 +25,10 @@ struct mount_point {
 	const char *data;
 };
 
+/* Only where Xen is below; its devices come with devtmpfs. */
+static const struct mount_point xenfs = {"xenfs", "/proc/xen", MS_NOSUID | MS_NODEV | MS_NOEXEC,
+					 NULL};
+
 static const struct mount_point mounts[] = {
 	{"devtmpfs", "/dev", MS_NOSUID | MS_NOEXEC, "mode=0755"},
 	{"proc", "/proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL},
@@ -64,18 +68,25 @@ static void open_standard_fds(void)
 	open_stderr();
 }
 
+static void mount_one(const struct mount_point *m)
+{
+	/* Busy is mounted already: devtmpfs by the kernel itself, for one. */
+	if (mount(m->type, m->path, m->type, m->flags, m->data) && errno != EBUSY)
+		log_warn("cannot mount %s on %s: %s", m->type, m->path, strerror(errno));
+}
+
 static void mount_all(void)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(mounts); i++) {
 		const struct mount_point *m = &mounts[i];
 
 		make_dir(m->path, 0755);
-		/* Busy is mounted already: devtmpfs by the kernel itself, for one. */
-		if (mount(m->type, m->path, m->type, m->flags, m->data) && errno != EBUSY)
-			log_warn("cannot mount %s on %s: %s", m->type, m->path, strerror(errno));
+		mount_one(m);
 		if (!i)
 			open_standard_fds();
 	}
+	if (!access(xenfs.path, F_OK))
+		mount_one(&xenfs);
 }
 
 static void power_off(void) __attribute__((noreturn));

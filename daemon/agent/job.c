@@ -161,22 +161,39 @@ static int array_check(const json_t *array, size_t max, const char *key, char *e
 	return 0;
 }
 
+/* A mask without the anchors' class would be a trace that no clock can be told from. */
+static int parse_xen_mask(const json_t *value, struct agent_job *job, char *error)
+{
+	json_int_t mask = json_integer_value(value);
+
+	if (mask <= 0 || mask > UINT32_MAX)
+		return bad(error, "trace.xen_mask is not a number of 1..4294967295");
+	if (!(mask & AGENT_XEN_CLASS_GUEST) || !(mask & 0xf000))
+		return bad(error, "trace.xen_mask 0x%x leaves out the guest's records",
+			   (unsigned int)mask);
+	job->xen_mask = mask;
+	return 0;
+}
+
 static int parse_trace(json_t *trace, struct agent_job *job, char *error)
 {
-	json_t *events, *kprobes;
+	json_t *events, *kprobes, *xen_mask = NULL;
 	json_error_t json_error;
 	const char *clock, *text;
 	json_int_t buffer_kib;
 	int ret;
 
-	if (json_unpack_ex(trace, &json_error, JSON_STRICT, "{s:o, s:o, s:I, s:s}", "events",
+	if (json_unpack_ex(trace, &json_error, JSON_STRICT, "{s:o, s:o, s:I, s:s, s?o}", "events",
 			   &events, "kprobes", &kprobes, "buffer_kib_per_cpu", &buffer_kib, "clock",
-			   &clock))
+			   &clock, "xen_mask", &xen_mask))
 		return bad(error, "trace: %s", json_error.text);
 	if (buffer_kib < 16 || buffer_kib > AGENT_JOB_MAX_BUFFER_KIB)
 		return bad(error, "trace.buffer_kib_per_cpu is not 16..%u",
 			   AGENT_JOB_MAX_BUFFER_KIB);
 	job->buffer_kib = buffer_kib;
+	ret = xen_mask ? parse_xen_mask(xen_mask, job, error) : 0;
+	if (ret)
+		return ret;
 	if (!clock_ok(clock))
 		return bad(error, "trace.clock \"%.32s\" does not count nanoseconds", clock);
 	job->clock = strdup(clock);

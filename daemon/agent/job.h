@@ -14,6 +14,9 @@
 #define AGENT_JOB_MAX_BUFFER_KIB (1u << 20)
 #define AGENT_ERROR_SIZE 256
 
+/* The class of a guest's own records in Xen's trace: the anchors are of it. */
+#define AGENT_XEN_CLASS_GUEST 0x08000000u
+
 /* Every kprobe of a job lives in this group, so that a crashed agent's can be told from other
  * people's. */
 #define AGENT_KPROBE_GROUP "labd"
@@ -49,12 +52,13 @@ struct agent_kprobe {
  *
  *	{"run":12,"workload":"kvm-churn","argv":["--mode","same"],"seed":"123","timeout_ms":60000,
  *	 "trace":{"events":["kvmmmu:kvm_tdp_mmu_zap_leafs"],"kprobes":["p:labd/zap
- *tdp_mmu_zap_leafs"], "buffer_kib_per_cpu":65536,"clock":"mono"}}
+ *tdp_mmu_zap_leafs"], "buffer_kib_per_cpu":65536,"clock":"mono","xen_mask":135327744}}
  *
  * @argv: NULL-terminated; [0] is the workload's name
  * @seed: decimal u64 for LABD_SEED
  * @timeout_ms: of the workload alone
  * @clock: a trace clock that counts nanoseconds
+ * @xen_mask: classes of records that Xen traces; 0, without the key, when it does not
  */
 struct agent_job {
 	int64_t run;
@@ -68,6 +72,7 @@ struct agent_job {
 	size_t n_kprobes;
 	unsigned int buffer_kib;
 	char *clock;
+	uint32_t xen_mask;
 };
 
 int agent_job_parse(const void *text, size_t length, struct agent_job *ret_job, char *ret_error);

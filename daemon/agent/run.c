@@ -16,6 +16,7 @@
 #include "agent/spool.h"
 #include "agent/tracefs.h"
 #include "agent/workload.h"
+#include "agent/xen_trace.h"
 #include "base/frame.h"
 #include "base/util.h"
 
@@ -25,6 +26,7 @@
  * @error: one sentence, empty when all went well
  * @started, @ended: CLOCK_MONOTONIC ns of tracing on and off
  * @stats: per CPU, tracefs' text; NULL until the rings are drained
+ * @xen: the hypervisor's trace, NULL when none was asked for
  */
 struct run {
 	const struct agent_settings *settings;
@@ -32,6 +34,7 @@ struct run {
 	struct agent_job job;
 	struct agent_trace *trace;
 	struct agent_spool *spool;
+	struct agent_xen *xen;
 	struct agent_workload workload;
 	const char *state;
 	char error[AGENT_ERROR_SIZE];
@@ -86,7 +89,9 @@ static bool prepare(struct run *run)
 		trace_failed(run, "cannot start", -ENOMEM);
 		return false;
 	}
-	return true;
+	/* Last, for it records from here on. */
+	return !run->job.xen_mask || !agent_xen_start(run->settings, run->job.xen_mask,
+						      spool_limit(), &run->xen, run->error);
 }
 
 static void measure(struct run *run)
@@ -121,6 +126,12 @@ static void measure(struct run *run)
 		 strerror(-ret));
 out:
 	tracefs_put_tracing_file(tracing_on);
+}
+
+static void settle_xen(struct run *run)
+{
+	if (run->xen && agent_xen_stop(run->xen, run->error))
+		run->state = "trace-failed";
 }
 
 /* The rings' account, after the last event was taken out of them. */
@@ -243,6 +254,8 @@ static int send_done(struct run *run, json_t *workload)
 			 "taint", (json_int_t)agent_env_taint());
 	if (!done)
 		return -ENOMEM;
+	if (run->xen)
+		json_object_set_new(done, "xen", agent_xen_json(run->xen));
 	if (mono) {
 		json_object_set_new(done, "started_ns", json_integer(run->started));
 		json_object_set_new(done, "ended_ns", json_integer(run->ended));
@@ -269,7 +282,10 @@ static int send_started(struct run *run)
 	return ret;
 }
 
-/* A capture that cannot be made is the run's failure, one that cannot be sent is the channel's. */
+/*
+ * A capture that cannot be made is the run's failure, one that cannot be sent is the channel's. The
+ * hypervisor's only comes behind the kernel's.
+ */
 static int ship(struct run *run)
 {
 	struct agent_capture *capture = NULL;
@@ -282,6 +298,8 @@ static int ship(struct run *run)
 	}
 	ret = agent_capture_send(capture, run->fd);
 	agent_capture_free(capture);
+	if (!ret && run->xen)
+		ret = agent_xen_send(run->xen, run->fd);
 	return ret;
 }
 
@@ -290,14 +308,19 @@ static int ship(struct run *run)
  * @fd: the channel
  * @job: payload of the JOB frame
  *
- * A run that goes wrong is an answer, not an error. The capture precedes DONE whenever the trace
+ * A run that goes wrong is an answer, not an error. The captures precede DONE whenever the trace
  * was on.
  *
  * Return: 0, or a negative errno when the channel or its protocol failed.
  */
 int agent_run(const struct agent_settings *settings, int fd, const void *job, size_t length)
 {
-	struct run run = {.settings = settings, .fd = fd, .state = "trace-failed"};
+	struct run run = {
+		.settings = settings,
+		.fd = fd,
+		.state = "trace-failed",
+		.workload = {.pid_fd = -1, .out_fd = -1, .err_fd = -1},
+	};
 	char error[AGENT_ERROR_SIZE];
 	json_t *workload = NULL;
 	int cpus, ret = 0;
@@ -310,6 +333,7 @@ int agent_run(const struct agent_settings *settings, int fd, const void *job, si
 		if (!ret)
 			measure(&run);
 		if (!ret && run.ended) {
+			settle_xen(&run);
 			settle_rings(&run);
 			if (run.workload.end != AGENT_WORKLOAD_RUNNING)
 				workload = judge_workload(&run);
@@ -324,6 +348,7 @@ int agent_run(const struct agent_settings *settings, int fd, const void *job, si
 	free(run.stats);
 	free(run.rings);
 	agent_workload_free(&run.workload);
+	agent_xen_free(run.xen);
 	agent_spool_free(run.spool);
 	agent_trace_remove(run.trace);
 	agent_job_free(&run.job);

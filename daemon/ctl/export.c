@@ -45,6 +45,7 @@ static const char prune_sql[] =
 	"DELETE FROM run_event WHERE run NOT IN (SELECT id FROM run);"
 	"DELETE FROM ring WHERE run NOT IN (SELECT id FROM run);"
 	"DELETE FROM loss WHERE run NOT IN (SELECT id FROM run);"
+	"DELETE FROM run_check WHERE run NOT IN (SELECT id FROM run);"
 	"DELETE FROM sample WHERE run NOT IN (SELECT id FROM run);"
 	"DELETE FROM import; PRAGMA journal_mode = DELETE; VACUUM";
 
@@ -162,13 +163,14 @@ static int add_databases(struct export *export)
 static int list_files(struct export *export)
 {
 	char path[PATH_MAX * 2], *names = NULL, *next;
-	char *query[] = {
-		"sqlite3",
-		"-readonly",
-		"-bail",
-		path,
-		"SELECT capture FROM run WHERE capture IS NOT NULL UNION SELECT console FROM boot",
-		NULL};
+	char *query[] = {"sqlite3",
+			 "-readonly",
+			 "-bail",
+			 path,
+			 "SELECT capture FROM run WHERE capture IS NOT NULL "
+			 "UNION SELECT xen_capture FROM run WHERE xen_capture IS NOT NULL "
+			 "UNION SELECT console FROM boot",
+			 NULL};
 	int ret;
 
 	snprintf(path, sizeof(path), "%s/%s/lab.db", export->work, export->name);

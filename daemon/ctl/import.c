@@ -44,26 +44,32 @@ static int wait_for(const struct ctl *ctl, int64_t id)
 	return CTL_OK;
 }
 
-/** cmd_import() - labctl import FILE [--name NAME] */
+/** cmd_import() - labctl import FILE [--name NAME] [--tsc-khz KHZ] */
 int cmd_import(const struct ctl *ctl, int argc, char **argv)
 {
-	static const struct option longs[] = {{"name", required_argument, NULL, 'n'}, {0}};
+	static const struct option longs[] = {{"name", required_argument, NULL, 'n'},
+					      {"tsc-khz", required_argument, NULL, 't'},
+					      {0}};
 	char path[PATH_MAX], *body;
 	const char *name = NULL;
+	int64_t id, khz = 0;
 	json_t *json;
-	int64_t id;
 	int c, ret;
 
 	while ((c = getopt_long(argc, argv, "", longs, NULL)) != -1) {
-		if (c != 'n')
+		if (c != 'n' && c != 't')
 			return CTL_ERROR;
-		name = optarg;
+		if (c == 'n')
+			name = optarg;
+		else if (parse_i64(optarg, 1, INT32_MAX, &khz))
+			return ctl_fail("--tsc-khz %s is no frequency in kHz", optarg);
 	}
 	if (argc - optind != 1)
 		return ctl_fail("import takes one file");
 	if (!realpath(argv[optind], path))
 		return ctl_fail("%s cannot be read: %s", argv[optind], strerror(errno));
-	json = json_pack("{s:s, s:s*}", "path", path, "name", name);
+	json = json_pack("{s:s, s:s*, s:o*}", "path", path, "name", name, "tsc_khz",
+			 khz ? json_integer(khz) : NULL);
 	body = json ? json_dumps(json, JSON_COMPACT) : NULL;
 	json_decref(json);
 	if (!body)

@@ -38,9 +38,11 @@ static const struct command commands[] = {
 	 "its raw events, captures, consoles, report.txt, results.json, spec.json and SHA256SUMS. Needs\n"
 	 "the data directory.\n",
 	 cmd_export},
-	{"import", "FILE [--name NAME]", "store a trace.dat that was recorded elsewhere",
-	 "FILE is read by labd: it must be on the lab host. Waits until the events are stored, which\n"
-	 "happens between two boots, and prints where.\n",
+	{"import", "FILE [--name NAME] [--tsc-khz KHZ]",
+	 "store a capture that was recorded elsewhere",
+	 "FILE is a trace.dat or what xentrace wrote. It is read by labd: it must be on the lab host.\n"
+	 "Waits until the events are stored, which happens between two boots, and prints where. An\n"
+	 "xentrace file does not say how fast its TSC is: Xen's log does (\"Detected 2399.998 MHz\").\n",
 	 cmd_import},
 };
 

@@ -151,7 +151,8 @@ static const char runs_sql[] =
 	" 'round', round, 'arm', arm, 'scenario', scenario, 'boot', boot, 'state', state,"
 	" 'reason', reason, 'events', events, 'lost', lost, 'complete', " SQL_BOOL("complete")
 	","
-	" 'capture', capture, 'sha256', sha256, 'measure_ns', measure_ns)) FROM page)),"
+	" 'capture', capture, 'sha256', sha256, 'xen_capture', xen_capture,"
+	" 'xen_sha256', xen_sha256, 'measure_ns', measure_ns)) FROM page)),"
 	" 'next', (SELECT max(run) FROM page WHERE (SELECT count(*) FROM page) = ?2))"
 	" FROM experiment WHERE id = ?1";
 /* clang-format on */

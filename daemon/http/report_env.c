@@ -78,6 +78,7 @@ static int put_build(struct report *report, sqlite3_stmt *stmt)
 		{"series", "series_sha256"},
 		{"config", "config_sha256"},
 		{"build-id", "build_id"},
+		{"xen's id", "hypervisor_build_id"},
 		{"compiler", "compiler"},
 	};
 	json_t *build = json_loads(report_column(stmt, 2), 0, NULL), *patch;

@@ -111,6 +111,7 @@ void boots_get(struct request *req);
 void boots_console(struct request *req);
 void runs_get(struct request *req);
 void runs_capture(struct request *req);
+void runs_xentrace(struct request *req);
 void builds_list(struct request *req);
 void builds_register(struct request *req);
 void machines_list(struct request *req);

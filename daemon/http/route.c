@@ -22,6 +22,7 @@ const struct route routes[] = {
 	{"GET", "/api/v1/boots/{id}/console", boots_console},
 	{"GET", "/api/v1/runs/{id}", runs_get},
 	{"GET", "/api/v1/runs/{id}/capture", runs_capture},
+	{"GET", "/api/v1/runs/{id}/xentrace", runs_xentrace},
 	{"GET", "/api/v1/builds", builds_list},
 	{"POST", "/api/v1/builds", builds_register},
 	{"GET", "/api/v1/machines", machines_list},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* /api/v1/runs: one run with its samples and the ring's books, and its capture. */
+/* /api/v1/runs: one run with its samples and the rings' books, and its captures. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,18 +14,24 @@ static const char get_sql[] =
 	" 'round', s.round, 'arm', s.arm, 'scenario', r.scenario, 'place', r.place,"
 	" 'seed', s.seed, 'state', r.state, 'reason', r.reason, 'events', r.events,"
 	" 'lost', r.lost, 'complete', " SQL_BOOL("r.complete") ", 'capture', r.capture,"
-	" 'sha256', r.sha256, 'bytes', r.bytes, 'started', " SQL_TIME("r.started") ","
+	" 'sha256', r.sha256, 'bytes', r.bytes, 'xen_capture', r.xen_capture,"
+	" 'xen_sha256', r.xen_sha256, 'xen_bytes', r.xen_bytes,"
+	" 'started', " SQL_TIME("r.started") ","
 	" 'ended', " SQL_TIME("r.ended") ", 'measure_ns', r.measure_ns, 'ship_ns', r.ship_ns,"
 	" 'ingest_ns', r.ingest_ns,"
 	" 'workload', json(CASE WHEN json_valid(r.workload) THEN r.workload ELSE 'null' END),"
 	" 'samples', json((SELECT json_group_array(json_object('metric', metric, 'value', value,"
 	"   'n_events', n_events, 'note', note)) FROM sample WHERE run = r.id)),"
 	" 'counts', json((SELECT json_group_object(event, count) FROM run_event WHERE run = r.id)),"
-	" 'rings', json((SELECT json_group_array(json_object('cpu', cpu, 'written', written,"
-	"   'read', read, 'lost', lost)) FROM ring WHERE run = r.id)),"
-	" 'losses', json((SELECT json_group_array(json_object('cpu', cpu, 'lost', count,"
-	"   'from_ts', CAST(from_ts AS TEXT), 'to_ts', CAST(to_ts AS TEXT), 'cause', cause))"
-	"   FROM (SELECT * FROM loss WHERE run = r.id ORDER BY cpu, from_ts LIMIT 1000))))"
+	" 'checks', json((SELECT json_group_array(json_object('name', name, 'checked', checked,"
+	"   'failed', failed, 'detail', detail)) FROM run_check WHERE run = r.id)),"
+	" 'rings', json((SELECT json_group_array(json_object('source', source, 'cpu', cpu,"
+	"   'written', written, 'read', read, 'lost', lost)) FROM ring WHERE run = r.id)),"
+	" 'losses', json((SELECT json_group_array(json_object('source', source, 'cpu', cpu,"
+	"   'lost', count, 'from_ts', CAST(from_ts AS TEXT), 'to_ts', CAST(to_ts AS TEXT),"
+	"   'cause', cause))"
+	"   FROM (SELECT * FROM loss WHERE run = r.id"
+	"    ORDER BY source, cpu, from_ts LIMIT 1000))))"
 	" FROM run r JOIN slot s ON s.id = r.slot WHERE r.id = ?1";
 /* clang-format on */
 
@@ -39,23 +45,34 @@ void runs_get(struct request *req)
 	respond_row(req, ret, text, "run");
 }
 
-/** runs_capture() - GET /api/v1/runs/{id}/capture: the file that trace-cmd opens */
-void runs_capture(struct request *req)
+/* A file that the run's row names by @sql. */
+static void send_file(struct request *req, const char *sql, const char *suffix, const char *what)
 {
 	char *path = NULL, name[48];
 	int ret;
 
-	ret = db_get_text(req->http->db, &path, "SELECT capture FROM run WHERE id = ?1", "i",
-			  req->id);
+	ret = db_get_text(req->http->db, &path, sql, "i", req->id);
 	if (ret) {
 		respond_row(req, ret, NULL, "run");
 		return;
 	}
-	snprintf(name, sizeof(name), "run-%lld.dat", (long long)req->id);
+	snprintf(name, sizeof(name), "run-%lld.%s", (long long)req->id, suffix);
 	if (*path)
 		respond_file(req, path, "application/octet-stream", name);
 	else
-		respond_error(req, MHD_HTTP_NOT_FOUND, NULL, "run %lld has no capture",
-			      (long long)req->id);
+		respond_error(req, MHD_HTTP_NOT_FOUND, NULL, "run %lld has no %s",
+			      (long long)req->id, what);
 	free(path);
+}
+
+/** runs_capture() - GET /api/v1/runs/{id}/capture: the file that trace-cmd opens */
+void runs_capture(struct request *req)
+{
+	send_file(req, "SELECT capture FROM run WHERE id = ?1", "dat", "capture");
+}
+
+/** runs_xentrace() - GET /api/v1/runs/{id}/xentrace: the stream that xenalyze opens */
+void runs_xentrace(struct request *req)
+{
+	send_file(req, "SELECT xen_capture FROM run WHERE id = ?1", "xentrace", "trace of Xen");
 }

@@ -30,6 +30,9 @@ struct stream {
 
 /**
  * struct console - see console.h
+ * @banners: by source
+ * @kernel_spoke: the kernel has a console of its own, which has said something
+ * @await_reason: the hypervisor's next line says why it panicked
  * @recent: ring of the last lines, for what led to a cause
  * @n_recent: lines ever put into it
  * @after: lines that still belong to the report
@@ -38,7 +41,9 @@ struct console {
 	FILE *file;
 	uint64_t written;
 	int64_t power_on_ns;
-	unsigned int banners;
+	unsigned int banners[CONSOLE_N_SOURCES];
+	bool kernel_spoke;
+	bool await_reason;
 	struct stream streams[CONSOLE_N_SOURCES];
 	char recent[RECENT][CONSOLE_LINE_SHOWN];
 	unsigned int n_recent;
@@ -47,19 +52,19 @@ struct console {
 };
 
 static const char *const marks[CONSOLE_N_SOURCES] = {
-	[CONSOLE_SERIAL] = "",
-	[CONSOLE_PROGRAM] = "qemu: ",
-	[CONSOLE_AGENT] = "agent: ",
-	[CONSOLE_LAB] = "labd: ",
+	[CONSOLE_SERIAL] = "",	     [CONSOLE_XEN] = CONSOLE_MARK_XEN, [CONSOLE_PROGRAM] = "qemu: ",
+	[CONSOLE_AGENT] = "agent: ", [CONSOLE_LAB] = "labd: ",
 };
 
 /* @also must be in the line too, @unless must not. First match counts. */
-static const struct phrase {
+struct phrase {
 	const char *text;
 	const char *also;
 	const char *unless;
 	enum console_cause cause;
-} phrases[] = {
+};
+
+static const struct phrase kernel_phrases[] = {
 	{"Kernel panic - not syncing", NULL, NULL, CONSOLE_PANIC},
 	{"INFO: task ", "blocked for more than", NULL, CONSOLE_HANG},
 	{"soft lockup - CPU", NULL, NULL, CONSOLE_HANG},
@@ -74,22 +79,51 @@ static const struct phrase {
 	/* A program that is killed for the same fault is announced by "traps: name[pid]". */
 	{"general protection fault", NULL, "traps: ", CONSOLE_OOPS},
 	{": 0000 [#", NULL, NULL, CONSOLE_OOPS},
+	{NULL, NULL, NULL, CONSOLE_FINE},
 };
 
-static enum console_cause find_cause(const char *line)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(phrases); i++) {
-		const struct phrase *phrase = &phrases[i];
+/*
+ * Xen says why before it panics for an assertion or a BUG, and afterwards for the rest. A device
+ * that the IOMMU caught at memory that is not its own is at least an oops: that is how a missing
+ * flush would show.
+ */
+static const struct phrase xen_phrases[] = {
+	{"Panic on CPU ", NULL, NULL, CONSOLE_PANIC},
+	{"*** DOUBLE FAULT ***", NULL, NULL, CONSOLE_PANIC},
+	{"Early fatal page fault at ", NULL, NULL, CONSOLE_PANIC},
+	{"Hardware Dom", " crashed: ", NULL, CONSOLE_PANIC},
+	{"FATAL TRAP: ", NULL, NULL, CONSOLE_PANIC},
+	{"FATAL PAGE FAULT", NULL, NULL, CONSOLE_PANIC},
+	{"Assertion '", "' failed at ", NULL, CONSOLE_OOPS},
+	{"Xen BUG at ", NULL, NULL, CONSOLE_OOPS},
+	{"Watchdog timer detects that CPU", "is stuck", NULL, CONSOLE_OOPS},
+	{"domain_crash called from ", NULL, NULL, CONSOLE_OOPS},
+	{"Triple fault - invoking", NULL, NULL, CONSOLE_OOPS},
+	{"IO_PAGE_FAULT: ", NULL, NULL, CONSOLE_OOPS},
+	{"ILLEGAL_DEV_TABLE_ENTRY ", NULL, NULL, CONSOLE_OOPS},
+	{"DEV_TABLE_HW_ERROR ", NULL, NULL, CONSOLE_OOPS},
+	{"PAGE_TAB_HW_ERROR ", NULL, NULL, CONSOLE_OOPS},
+	{"ILLEGAL_COMMAND_ERROR ", NULL, NULL, CONSOLE_OOPS},
+	{"COMMAND_HW_ERROR ", NULL, NULL, CONSOLE_OOPS},
+	{"IOTLB_INV_TIMEOUT ", NULL, NULL, CONSOLE_OOPS},
+	{"INVALID_DEV_REQUEST ", NULL, NULL, CONSOLE_OOPS},
+	{"[VT-D]", "Request device [", NULL, CONSOLE_OOPS},
+	{"Hardware Dom", " shutdown", NULL, CONSOLE_REBOOT},
+	{"Hardware domain ", "unsupported soft reset", NULL, CONSOLE_REBOOT},
+	{NULL, NULL, NULL, CONSOLE_FINE},
+};
 
+static enum console_cause find_cause(const struct phrase *phrase, const char *line)
+{
+	for (; phrase->text; phrase++)
 		if (strstr(line, phrase->text) && (!phrase->also || strstr(line, phrase->also)) &&
 		    (!phrase->unless || !strstr(line, phrase->unless)))
-			return phrase->cause;
-	}
-	return CONSOLE_FINE;
+			break;
+	return phrase->cause;
 }
 
 /* A kernel's first line, behind nothing or the stamp "[    0.000000]". */
-static bool is_banner(const char *line)
+static bool is_kernel_banner(const char *line)
 {
 	if (!strncmp(line, "[    0.", 7)) {
 		line = strchr(line, ']');
@@ -98,6 +132,20 @@ static bool is_banner(const char *line)
 		line += 2;
 	}
 	return !strncmp(line, "Linux version ", 14);
+}
+
+static bool is_xens_own(const char *line)
+{
+	return !strncmp(line, CONSOLE_OWN_XEN, strlen(CONSOLE_OWN_XEN));
+}
+
+/* "[    1.234567] ": Xen passes what its first domain says on as it is. */
+static bool is_kernel_line(const char *line)
+{
+	size_t n = strspn(line, "[") == 1 ? 1 + strspn(line + 1, " ") : 0;
+	size_t digits = n ? strspn(line + n, "0123456789") : 0;
+
+	return digits && line[n + digits] == '.';
 }
 
 /* As much of a line as the report shows. */
@@ -188,37 +236,89 @@ static size_t clean(const char *text, size_t length, char *ret_clean)
 	return n;
 }
 
+/* The hypervisor panicked on the line before: its reason belongs to that line. */
+static void add_reason(struct console *console, const char *line)
+{
+	struct console_report *report = &console->report;
+	size_t n = strlen(report->line);
+	bool first = !strcmp(report->first, report->line);
+
+	console->await_reason = false;
+	snprintf(report->line + n, sizeof(report->line) - n, " %s",
+		 line + (is_xens_own(line) ? strlen(CONSOLE_OWN_XEN) : 0));
+	if (first)
+		strcpy(report->first, report->line);
+}
+
+/* Looks for trouble in a clean line; @shown is what the report shows of it. */
+static void search_line(struct console *console, enum console_source source, const char *line,
+			bool starts, const char *shown)
+{
+	bool xen = source == CONSOLE_XEN, own = xen && is_xens_own(line), banner;
+	enum console_cause cause = CONSOLE_FINE;
+
+	if (own && console->await_reason)
+		add_reason(console, line);
+	if (xen)
+		cause = find_cause(xen_phrases, line);
+	if (!own && cause == CONSOLE_FINE)
+		cause = find_cause(kernel_phrases, line);
+	banner = xen ? own && !strncmp(line + strlen(CONSOLE_OWN_XEN), "Xen version ", 12)
+		     : is_kernel_banner(line);
+	if (starts && banner && console->banners[source]++)
+		cause = CONSOLE_REBOOT;
+	if (cause == CONSOLE_FINE)
+		return;
+	if (xen && cause == CONSOLE_PANIC && console->report.cause < CONSOLE_PANIC)
+		console->await_reason = strstr(line, "Panic on CPU ") != NULL;
+	note_cause(console, cause, shown);
+}
+
+static void show_line(struct console *console, const char *line, size_t length, int64_t at_ns)
+{
+	char shown[CONSOLE_LINE_SHOWN];
+
+	cut_line(shown, line);
+	put_line(console, line, length, at_ns);
+	strcpy(console->recent[console->n_recent++ % RECENT], shown);
+	if (console->after)
+		console->after = append_line(&console->report, shown) ? console->after - 1 : 0;
+}
+
 /* The stream holds a line, or as much of one as fits. */
 static void take_line(struct console *console, enum console_source source, bool whole)
 {
 	struct stream *stream = &console->streams[source];
 	char shown[CONSOLE_LINE_SHOWN], line[16 + 4 * LINE_MAX_BYTES + 1];
-	enum console_cause cause = CONSOLE_FINE;
 	size_t length = stream->length, mark, n;
+	bool echo;
 
 	while (whole && length > stream->carry && stream->text[length - 1] == '\r')
 		length--;
 	mark = strlen(strcpy(line, marks[source]));
 	n = mark + clean(stream->text + stream->carry, length - stream->carry, line + mark);
-	cut_line(shown, line);
-	/* What is left of an overlong line may be nothing. */
-	if (length > stream->carry || !stream->carry) {
-		put_line(console, line, n, stream->at_ns);
-		strcpy(console->recent[console->n_recent++ % RECENT], shown);
-		if (console->after)
-			console->after =
-				append_line(&console->report, shown) ? console->after - 1 : 0;
+	if (source == CONSOLE_XEN && is_xens_own(line + mark)) {
+		n -= mark;
+		memmove(line, line + mark, n + 1);
+		mark = 0;
 	}
+	/* Two copies would only hide what is between them; trouble is looked for in both. */
+	echo = source == CONSOLE_XEN && console->kernel_spoke && !stream->carry &&
+	       is_kernel_line(line + mark);
+	cut_line(shown, echo ? line + mark : line);
+	if (echo)
+		console->report.echoed++;
+	else if (length > stream->carry || !stream->carry)
+		/* What is left of an overlong line may be nothing. */
+		show_line(console, line, n, stream->at_ns);
 
 	if (source == CONSOLE_PROGRAM)
 		cut_line(console->report.program_line, line + mark);
-	if (source == CONSOLE_SERIAL) {
+	if (source == CONSOLE_SERIAL)
+		console->kernel_spoke = true;
+	if (source == CONSOLE_SERIAL || source == CONSOLE_XEN) {
 		clean(stream->text, length, line);
-		cause = find_cause(line);
-		if (!stream->carry && is_banner(line) && console->banners++)
-			cause = CONSOLE_REBOOT;
-		if (cause != CONSOLE_FINE)
-			note_cause(console, cause, shown);
+		search_line(console, source, line, !stream->carry, shown);
 	}
 
 	stream->carry = 0;
@@ -240,7 +340,7 @@ void console_feed(struct console *console, enum console_source source, const voi
 	int64_t now = mono_ns();
 	size_t n;
 
-	if (source == CONSOLE_SERIAL)
+	if (source == CONSOLE_SERIAL || source == CONSOLE_XEN)
 		console->report.bytes += length;
 	while (length) {
 		newline = memchr(bytes, '\n', length);
@@ -282,6 +382,12 @@ void console_end(struct console *console)
 			take_line(console, i, true);
 	if (console->report.cause == CONSOLE_FINE)
 		append_recent(console);
+	if (console->report.echoed) {
+		snprintf(text, sizeof(text),
+			 "labd: %llu lines of the kernel came by the hypervisor's console, too",
+			 (unsigned long long)console->report.echoed);
+		put_line(console, text, strlen(text), mono_ns());
+	}
 	if (console->report.dropped) {
 		snprintf(text, sizeof(text),
 			 "labd: the limit of %u MiB was reached, %llu bytes more "

@@ -7,28 +7,33 @@
 #include <stdint.h>
 
 /*
- * The log of one boot: what the machine says on its serial console, and marked as such what its
- * program, the agent and the lab say about it. The serial lines are searched for the ways a kernel
- * tells that it is in trouble.
+ * The log of one boot: what the kernel says on its serial console, and marked as such what its
+ * hypervisor, the machine's program, the agent and the lab say. The first two are searched for the
+ * ways in which each of them tells that it is in trouble.
  */
 struct console;
 
 #define CONSOLE_FILE_MAX (8u << 20)
 #define CONSOLE_LINE_SHOWN 160
 
+/* How lines begin that are not the kernel's own, behind their time. */
+#define CONSOLE_MARK_XEN "(xen) "
+#define CONSOLE_OWN_XEN "(XEN) " /* as Xen begins its lines itself */
+
 enum console_source {
 	CONSOLE_SERIAL,
+	CONSOLE_XEN,
 	CONSOLE_PROGRAM, /* the emulator's own messages */
 	CONSOLE_AGENT,
 	CONSOLE_LAB,
 	CONSOLE_N_SOURCES,
 };
 
-/* What the kernel said about itself; a later one outranks those before it. */
+/* What kernel or hypervisor said about itself; a later one outranks those before it. */
 enum console_cause {
 	CONSOLE_FINE,
 	CONSOLE_HANG,	/* hung task, lockup or RCU stall, as the kernel's watchdogs report them */
-	CONSOLE_REBOOT, /* a second kernel banner */
+	CONSOLE_REBOOT, /* a second banner */
 	CONSOLE_OOPS,
 	CONSOLE_PANIC,
 };
@@ -40,7 +45,8 @@ enum console_cause {
  * @first: the first line that showed an oops or a panic: a panic's true reason is often an oops
  * @program_line: last line of the machine's program
  * @lines: lines around the cause, or the last ones when there is none (filled in by console_end())
- * @bytes: of the serial console
+ * @bytes: of the kernel's and the hypervisor's console
+ * @echoed: lines of the kernel that the hypervisor's console repeated, which are not in the file
  * @dropped: bytes that the file's limit, or a full disk, kept out of the file
  * @error: first errno of writing the file, 0 for none
  */
@@ -51,6 +57,7 @@ struct console_report {
 	char program_line[CONSOLE_LINE_SHOWN];
 	char lines[4096];
 	uint64_t bytes;
+	uint64_t echoed;
 	uint64_t dropped;
 	int error;
 };

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/util.h"
 #include "machine/session.h"
 
 #define PROTOCOL_VERSION 1
@@ -45,6 +46,24 @@ static const char *shown(const json_t *object, const char *key, char ret_text[64
 	return ret_text;
 }
 
+/* A hypervisor must be the arm's, and there must be none where the arm has none. */
+static void check_hypervisor(struct boot *boot, const json_t *hello)
+{
+	const json_t *hypervisor = json_object_get(hello, "hypervisor");
+	const char *build_id = json_string_value(json_object_get(hypervisor, "build_id"));
+	const char *want = boot->request.hypervisor_build_id;
+	char text[64];
+
+	if (want && (!build_id || strcmp(build_id, want)))
+		boot_stop(boot, STOP_WRONG_KERNEL, -EPROTO,
+			  "The hypervisor that runs has build-id %s, the arm's has %.64s.",
+			  shown(hypervisor, "build_id", text), want);
+	else if (!want && hypervisor && !json_is_null(hypervisor))
+		boot_stop(boot, STOP_WRONG_KERNEL, -EPROTO,
+			  "The kernel runs on a hypervisor with build-id %s, and the arm has none.",
+			  shown(hypervisor, "build_id", text));
+}
+
 static void take_hello(struct boot *boot, const struct frame *frame)
 {
 	const char *build_id, *token;
@@ -72,6 +91,8 @@ static void take_hello(struct boot *boot, const struct frame *frame)
 		boot_stop(boot, STOP_WRONG_KERNEL, -EPROTO,
 			  "The kernel that runs was started with token %s, this boot's is %.64s.",
 			  shown(hello, "token", text), boot->request.token);
+	else
+		check_hypervisor(boot, hello);
 	if (boot->facts.stop)
 		json_decref(hello);
 	else
@@ -108,8 +129,11 @@ static void file_error(struct boot *boot, int error)
 
 static void take_file(struct boot *boot, const struct frame *frame)
 {
+	static const char *const names[ARRAY_SIZE(boot->files)] = {"capture", "xentrace"};
+	const char *const paths[] = {boot->run->capture_path, boot->run->xen_path, NULL};
 	json_t *json = parse(boot, frame), *size_json;
-	const char *name;
+	unsigned int n = boot->announced;
+	const char *name, *path = paths[n];
 	json_int_t size;
 	int ret;
 
@@ -118,28 +142,30 @@ static void take_file(struct boot *boot, const struct frame *frame)
 	name = json_string_value(json_object_get(json, "name"));
 	size_json = json_object_get(json, "size");
 	size = json_integer_value(size_json);
-	if (boot->announced || !name || strcmp(name, "capture") || !json_is_integer(size_json) ||
-	    size < 0) {
+	if (!path || !name || strcmp(name, names[n]) || !json_is_integer(size_json) || size < 0) {
 		boot_stop(boot, STOP_PROTOCOL, -EPROTO,
 			  "The agent announced a file that nobody expects.");
 	} else if ((uint64_t)size > boot->run->capture_max) {
 		boot_stop(boot, STOP_REFUSED, -EFBIG,
-			  "The run's capture has %lld bytes; at most %llu are taken.",
+			  "The run's %s has %lld bytes; at most %llu are taken.", names[n],
 			  (long long)size, (unsigned long long)boot->run->capture_max);
 	} else {
-		boot->announced = true;
-		ret = receive_open(&boot->file, boot->run->capture_path, size);
+		ret = receive_open(&boot->files[n], path, size);
 		if (ret)
 			file_error(boot, ret);
+		else
+			boot->announced++;
 	}
 	json_decref(json);
 }
 
 static void take_data(struct boot *boot, const struct frame *frame)
 {
-	int ret = boot->announced ? receive_data(&boot->file, frame->payload, frame->length)
-				  : -EMSGSIZE;
+	int ret = -EMSGSIZE;
 
+	if (boot->announced)
+		ret = receive_data(&boot->files[boot->announced - 1], frame->payload,
+				   frame->length);
 	if (ret == -EMSGSIZE)
 		boot_stop(boot, STOP_PROTOCOL, -EPROTO,
 			  "The agent sent more data than it announced.");
@@ -147,19 +173,27 @@ static void take_data(struct boot *boot, const struct frame *frame)
 		file_error(boot, ret);
 }
 
+static void short_file(struct boot *boot)
+{
+	const struct receive *file = &boot->files[0];
+
+	if (file->have == file->size)
+		file++;
+	boot_stop(boot, STOP_PROTOCOL, -EPROTO,
+		  "The agent announced a capture of %llu bytes and sent %llu.",
+		  (unsigned long long)file->size, (unsigned long long)file->have);
+}
+
 static void take_done(struct boot *boot, const struct frame *frame)
 {
 	json_t *json = parse(boot, frame);
-	int ret = 0;
+	int ret;
 
 	if (!json || !is_this_run(boot, frame, json))
 		goto drop;
-	if (boot->announced)
-		ret = receive_commit(&boot->file);
+	ret = receive_commit(boot->files, boot->announced);
 	if (ret == -ENODATA)
-		boot_stop(boot, STOP_PROTOCOL, -EPROTO,
-			  "The agent announced a capture of %llu bytes and sent %llu.",
-			  (unsigned long long)boot->file.size, (unsigned long long)boot->file.have);
+		short_file(boot);
 	else if (ret)
 		file_error(boot, ret);
 	if (ret)

@@ -27,9 +27,12 @@ const char *boot_state_name(enum boot_state state);
 
 /**
  * struct boot_request - everything that one boot needs; strings stay the caller's
- * @kernel: bzImage
+ * @kernel: bzImage; dom0's when there is a hypervisor
  * @image: initramfs
  * @build_id: GNU build-id that the kernel must show, hex
+ * @hypervisor: Xen's ELF file, NULL for a kernel on the machine itself
+ * @hypervisor_build_id: what the hypervisor must show, hex; NULL without one
+ * @hypervisor_cmdline: declared additions to its command line, or NULL
  * @token: what the kernel's command line must carry as labd.token=
  * @cmdline: declared additions, or NULL
  * @runtime_dir: private folder that exists, 0700
@@ -44,6 +47,9 @@ struct boot_request {
 	const char *kernel;
 	const char *image;
 	const char *build_id;
+	const char *hypervisor;
+	const char *hypervisor_build_id;
+	const char *hypervisor_cmdline;
 	const char *token;
 	const char *cmdline;
 	const char *runtime_dir;
@@ -69,7 +75,8 @@ struct boot;
 
 /**
  * struct machine_transport - a machine that is powered on; the session closes the descriptors
- * @console_fd: what the serial console says
+ * @console_fd: what the kernel's serial console says
+ * @hypervisor_fd: what the hypervisor's says, -1 without one
  * @agent_fd: a stream socket to the agent, with a send timeout
  * @messages_fd: what the machine's program says on stderr, -1 for none
  * @pid_fd: readable when the machine's program ended, -1 for none; closed by the driver's kill
@@ -77,6 +84,7 @@ struct boot;
  */
 struct machine_transport {
 	int console_fd;
+	int hypervisor_fd;
 	int agent_fd;
 	int messages_fd;
 	int pid_fd;
@@ -87,7 +95,7 @@ struct machine_transport {
  * struct machine_ops - a driver
  * @name: as the spec's "machine" says it
  * @version: of the driver's behaviour; stored with each boot
- * @describe: what the machine is:
+ * @describe: what the machine is, with a hypervisor or without:
  * {"driver","emulated":bool,"clock":"…","qemu_version":"…","argv":[…]}; new reference
  * @boot: power on; <0 errno
  * @kill: power off at once; may be called at any time after boot, more than once
@@ -95,7 +103,7 @@ struct machine_transport {
 struct machine_ops {
 	const char *name;
 	unsigned int version;
-	int (*describe)(json_t **ret_description);
+	int (*describe)(bool hypervisor, json_t **ret_description);
 	int (*boot)(const struct boot_request *request, struct machine_transport *ret_transport);
 	void (*kill)(struct machine_transport *transport);
 };
@@ -119,6 +127,7 @@ int boot_wait_hello(struct boot *boot, json_t **ret_hello);
  * @job: the JOB frame's object (see agent/job.h)
  * @capture_path: file to receive the capture; it appears whole and fsynced, or not at all (also
  * when the agent had none to send)
+ * @xen_path: the same for the hypervisor's capture, NULL when none is asked for
  * @capture_max: bytes at which a capture is refused
  * @timeout_ms: JOB to DONE, shipping included
  * @started: called once when the workload starts, may be NULL
@@ -126,6 +135,7 @@ int boot_wait_hello(struct boot *boot, json_t **ret_hello);
 struct run_request {
 	const json_t *job;
 	const char *capture_path;
+	const char *xen_path;
 	uint64_t capture_max;
 	unsigned int timeout_ms;
 	void (*started)(void *arg);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Moves a boot's bytes: console and program messages into its log, the agent's into frames. */
+/* Moves a boot's bytes: consoles and program messages into its log, the agent's into frames. */
 #include <errno.h>
 #include <poll.h>
 #include <sys/socket.h>
@@ -69,6 +69,8 @@ void pump_drain(struct boot *boot)
 		;
 	while (take_log(boot, CONSOLE_SERIAL, &boot->transport.console_fd))
 		;
+	while (take_log(boot, CONSOLE_XEN, &boot->transport.hypervisor_fd))
+		;
 	while (take_log(boot, CONSOLE_PROGRAM, &boot->transport.messages_fd))
 		;
 }
@@ -104,6 +106,7 @@ void pump(struct boot *boot, int64_t until_ns)
 		{boot->facts.stop ? -1 : transport->agent_fd, POLLIN},
 		{boot->facts.exited ? -1 : transport->pid_fd, POLLIN},
 		{boot->facts.stop ? -1 : boot->request.cancel_fd, POLLIN},
+		{transport->hypervisor_fd, POLLIN},
 	};
 
 	if (poll(fds, ARRAY_SIZE(fds), left < 0 ? 0 : left < 1000000 ? left : 1000000) <= 0)
@@ -112,6 +115,8 @@ void pump(struct boot *boot, int64_t until_ns)
 		boot_stop(boot, STOP_CANCELLED, -ECANCELED, "Cancelled while the machine ran.");
 	if (fds[0].revents)
 		take_log(boot, CONSOLE_SERIAL, &transport->console_fd);
+	if (fds[5].revents)
+		take_log(boot, CONSOLE_XEN, &transport->hypervisor_fd);
 	if (fds[1].revents)
 		take_log(boot, CONSOLE_PROGRAM, &transport->messages_fd);
 	if (fds[2].revents)

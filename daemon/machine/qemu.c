@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The default machine: QEMU, on the host's KVM where that can nest, emulated everywhere else.
- *
- * Emulated CPUs share one thread: with one thread each, a nested guest of QEMU 7.2 and 10.0 now and
- * then takes a page fault that no page table explains. LABD_QEMU names another program to start.
+ * LABD_QEMU names another program to start.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,6 +16,7 @@
 #include "base/log.h"
 #include "base/util.h"
 #include "machine/drivers.h"
+#include "machine/qemu_args.h"
 #include "machine/spawn.h"
 
 #define VERSION_TIMEOUT_MS 10000
@@ -53,93 +52,6 @@ static bool have_kvm(void)
 		return false;
 	close(fd);
 	return can_nest("kvm_intel") || can_nest("kvm_amd");
-}
-
-/* What every boot is started with; argv grows a JSON array since that is also how it is stored. */
-static int machine_args(json_t *argv)
-{
-	const char *const args[] = {
-		"-nodefaults",
-		"-no-user-config",
-		"-display",
-		"none",
-		"-no-reboot",
-		"-sandbox",
-		"on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny",
-		"-machine",
-		"q35",
-		"-accel",
-		have_kvm() ? "kvm" : "tcg,thread=single",
-		"-cpu",
-		have_kvm() ? "host" : "EPYC,+svm,+npt",
-		"-smp",
-		"2",
-		"-m",
-		"3G",
-		"-nic",
-		"none",
-		"-serial",
-		"chardev:console",
-		"-device",
-		"virtio-serial-pci",
-		"-device",
-		"virtserialport,chardev=agent,name=org.labd.agent",
-	};
-
-	if (json_array_append_new(argv, json_string(program())))
-		return -ENOMEM;
-	for (size_t i = 0; i < ARRAY_SIZE(args); i++)
-		if (json_array_append_new(argv, json_string(args[i])))
-			return -ENOMEM;
-	return 0;
-}
-
-static __attribute__((format(printf, 3, 4))) int add(json_t *argv, const char *option,
-						     const char *fmt, ...)
-{
-	char *text;
-	va_list args;
-	int n, ret;
-
-	va_start(args, fmt);
-	n = vasprintf(&text, fmt, args);
-	va_end(args);
-	if (n < 0)
-		return -ENOMEM;
-	ret = json_array_append_new(argv, json_string(option)) ||
-			      json_array_append_new(argv, json_string(text))
-		      ? -ENOMEM
-		      : 0;
-	free(text);
-	return ret;
-}
-
-/* What differs between boots. */
-static int boot_args(json_t *argv, const struct boot_request *request, int console_fd, int agent_fd)
-{
-	const char *more = request->cmdline ? request->cmdline : "";
-	int ret;
-
-	ret = add(argv, "-name", "labd-%.12s", request->token);
-	if (!ret)
-		ret = add(argv, "-chardev", "socket,id=console,fd=%d", console_fd);
-	if (!ret)
-		ret = add(argv, "-chardev", "socket,id=agent,fd=%d", agent_fd);
-	if (!ret)
-		ret = add(argv, "-kernel", "%s", request->kernel);
-	if (!ret)
-		ret = add(argv, "-initrd", "%s", request->image);
-	/*
-	 * nokaslr: addresses in a console or a capture then mean the same in every boot.
-	 * tsc=reliable: the emulator's TSC is; on a busy host the kernel's watchdog doubts it, and
-	 * a boot that fell back to another clock would no longer match its pair.
-	 */
-	if (!ret)
-		ret = add(argv, "-append",
-			  "console=ttyS0 panic=-1 mitigations=off nokaslr tsc=reliable "
-			  "labd.token=%s%s%s",
-			  request->token, *more ? " " : "", more);
-	return ret;
 }
 
 static int spawn_qemu(const json_t *args, int output_fd, const int *keep, size_t n_keep,
@@ -196,7 +108,15 @@ free_args:
 	json_decref(args);
 }
 
-static int qemu_describe(json_t **ret_description)
+static const char *describe_clock(bool emulated, bool hypervisor)
+{
+	if (!emulated)
+		return "the host's clock, through KVM";
+	return hypervisor ? "the host's wall clock; each emulated CPU has a host thread"
+			  : "the host's wall clock; all emulated CPUs share one host thread";
+}
+
+static int qemu_describe(bool hypervisor, json_t **ret_description)
 {
 	bool emulated = !have_kvm();
 	json_t *argv, *description;
@@ -206,16 +126,14 @@ static int qemu_describe(json_t **ret_description)
 	if (qemu.error)
 		return qemu.error;
 	argv = json_array();
-	ret = argv ? machine_args(argv) : -ENOMEM;
+	ret = argv ? qemu_machine_args(argv, program(), !emulated, hypervisor) : -ENOMEM;
 	if (ret) {
 		json_decref(argv);
 		return ret;
 	}
-	description = json_pack(
-		"{s:s, s:b, s:s, s:s, s:o}", "driver", "qemu", "emulated", emulated, "clock",
-		emulated ? "the host's wall clock; all emulated CPUs share one host thread"
-			 : "the host's clock, through KVM",
-		"qemu_version", qemu.version, "argv", argv);
+	description = json_pack("{s:s, s:b, s:s, s:s, s:o}", "driver", "qemu", "emulated", emulated,
+				"clock", describe_clock(emulated, hypervisor), "qemu_version",
+				qemu.version, "argv", argv);
 	if (!description)
 		return -ENOMEM;
 	*ret_description = description;
@@ -235,35 +153,44 @@ static int qemu_boot(const struct boot_request *request, struct machine_transpor
 {
 	/* A guest that stops to read must not hold labd in a write. */
 	const struct timeval send_timeout = {.tv_sec = SEND_TIMEOUT_S};
-	int console[2] = {-1, -1}, agent[2] = {-1, -1}, messages[2] = {-1, -1}, pid, pid_fd, ret;
+	int console[2] = {-1, -1}, hypervisor[2] = {-1, -1}, agent[2] = {-1, -1};
+	int messages[2] = {-1, -1}, pid, pid_fd, ret;
 	json_t *args = json_array();
+	struct qemu_fds fds;
 
-	ret = args ? machine_args(args) : -ENOMEM;
+	ret = args ? qemu_machine_args(args, program(), have_kvm(), request->hypervisor != NULL)
+		   : -ENOMEM;
 	if (ret)
 		goto close;
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, console) ||
+	    (request->hypervisor &&
+	     socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, hypervisor)) ||
 	    socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, agent) ||
 	    setsockopt(agent[0], SOL_SOCKET, SO_SNDTIMEO, &send_timeout, sizeof(send_timeout)) ||
 	    pipe2(messages, O_CLOEXEC)) {
 		ret = -errno;
 		goto close;
 	}
-	ret = boot_args(args, request, console[1], agent[1]);
+	fds = (struct qemu_fds){console[1], hypervisor[1], agent[1]};
+	ret = qemu_boot_args(args, request, &fds, have_kvm());
 	if (ret)
 		goto close;
-	ret = spawn_qemu(args, messages[1], (int[]){console[1], agent[1]}, 2, &pid, &pid_fd);
+	ret = spawn_qemu(args, messages[1], (int[]){console[1], agent[1], hypervisor[1]},
+			 request->hypervisor ? 3 : 2, &pid, &pid_fd);
 	if (ret)
 		goto close;
 	*ret_transport = (struct machine_transport){
 		.console_fd = console[0],
+		.hypervisor_fd = hypervisor[0],
 		.agent_fd = agent[0],
 		.messages_fd = messages[0],
 		.pid_fd = pid_fd,
 		.pid = pid,
 	};
-	console[0] = agent[0] = messages[0] = -1;
+	console[0] = hypervisor[0] = agent[0] = messages[0] = -1;
 close:
 	close_pair(console);
+	close_pair(hypervisor);
 	close_pair(agent);
 	close_pair(messages);
 	json_decref(args);
@@ -277,7 +204,7 @@ static void qemu_kill(struct machine_transport *transport)
 
 const struct machine_ops qemu_machine = {
 	.name = "qemu",
-	.version = 1,
+	.version = 2,
 	.describe = qemu_describe,
 	.boot = qemu_boot,
 	.kill = qemu_kill,

@@ -49,31 +49,48 @@ int receive_data(struct receive *receive, const void *data, size_t length)
 	return ret;
 }
 
-/**
- * receive_commit() - make the whole file durable and give it its name
- *
- * Return: 0, -ENODATA when bytes are missing, or negative errno.
- */
-int receive_commit(struct receive *receive)
+/* A whole file that is safe on disk under its part name. */
+static int settle(struct receive *receive)
 {
 	int ret = 0;
 
-	if (receive->have != receive->size)
-		return -ENODATA;
 	if (fsync(receive->fd))
 		return -errno;
 	if (close(receive->fd))
 		ret = -errno;
 	receive->fd = -1;
-	if (!ret && rename(receive->part, receive->path))
-		ret = -errno;
-	if (ret) {
-		unlink(receive->part);
-		return ret;
+	return ret;
+}
+
+/**
+ * receive_commit() - make whole files durable and give them their names, all or none
+ * @files: in one folder
+ *
+ * Return: 0, -ENODATA when bytes are missing, or negative errno.
+ */
+int receive_commit(struct receive *files, unsigned int n)
+{
+	unsigned int named = 0;
+	int ret = 0;
+
+	for (unsigned int i = 0; i < n; i++)
+		if (files[i].have != files[i].size)
+			return -ENODATA;
+	for (unsigned int i = 0; i < n && !ret; i++)
+		ret = settle(&files[i]);
+	for (; named < n && !ret; named += !ret)
+		if (rename(files[named].part, files[named].path))
+			ret = -errno;
+	if (!ret && n)
+		ret = sync_dir_of(files[0].path);
+	if (!ret)
+		return 0;
+	for (unsigned int i = 0; i < n; i++) {
+		if (files[i].fd >= 0)
+			close(files[i].fd);
+		files[i].fd = -1;
+		unlink(i < named ? files[i].path : files[i].part);
 	}
-	ret = sync_dir_of(receive->path);
-	if (ret)
-		unlink(receive->path);
 	return ret;
 }
 

@@ -21,7 +21,7 @@ struct receive {
 
 int receive_open(struct receive *receive, const char *path, uint64_t size);
 int receive_data(struct receive *receive, const void *data, size_t length);
-int receive_commit(struct receive *receive);
+int receive_commit(struct receive *files, unsigned int n);
 void receive_abort(struct receive *receive);
 
 #endif

@@ -43,14 +43,16 @@ static double seconds_since(int64_t ns)
 static void power_on(struct boot *boot)
 {
 	const struct boot_request *request = &boot->request;
-	const char *missing = access(request->kernel, R_OK)  ? request->kernel
-			      : access(request->image, R_OK) ? request->image
-							     : NULL;
+	const char *const files[] = {request->kernel, request->image, request->hypervisor};
+	const int *fds[] = {&boot->transport.console_fd, &boot->transport.hypervisor_fd,
+			    &boot->transport.messages_fd};
 	int ret;
 
-	if (missing) {
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+		if (!files[i] || !access(files[i], R_OK))
+			continue;
 		ret = -errno;
-		boot_stop(boot, STOP_INFRA, ret, "%.160s cannot be read: %s.", missing,
+		boot_stop(boot, STOP_INFRA, ret, "%.160s cannot be read: %s.", files[i],
 			  strerror(-ret));
 		return;
 	}
@@ -60,9 +62,9 @@ static void power_on(struct boot *boot)
 			  boot->ops->name, strerror(-ret));
 		return;
 	}
-	fcntl(boot->transport.console_fd, F_SETFL, O_NONBLOCK);
-	if (boot->transport.messages_fd >= 0)
-		fcntl(boot->transport.messages_fd, F_SETFL, O_NONBLOCK);
+	for (size_t i = 0; i < ARRAY_SIZE(fds); i++)
+		if (*fds[i] >= 0)
+			fcntl(*fds[i], F_SETFL, O_NONBLOCK);
 }
 
 /**
@@ -84,8 +86,8 @@ int boot_start(const struct machine_ops *ops, const struct boot_request *request
 		return -ENOMEM;
 	boot->ops = ops;
 	boot->request = *request;
-	boot->transport = (struct machine_transport){-1, -1, -1, -1, 0};
-	boot->file.fd = -1;
+	boot->transport = (struct machine_transport){-1, -1, -1, -1, -1, 0};
+	boot->files[0].fd = boot->files[1].fd = -1;
 	boot->power_on_ns = boot->last_sign_ns = mono_ns();
 	ret = frame_reader_init(&boot->reader);
 	if (ret)
@@ -170,7 +172,8 @@ int boot_run(struct boot *boot, const struct run_request *request, json_t **ret_
 		return boot->error;
 	boot->run = request;
 	boot->phase = PHASE_RUNNING;
-	boot->announced = boot->started = false;
+	boot->announced = 0;
+	boot->started = false;
 	ret = send_job(boot, request->job);
 	if (ret == -EMSGSIZE || ret == -ENOMEM)
 		boot_stop(boot, STOP_INFRA, ret, "The job cannot be sent: %s.", strerror(-ret));
@@ -187,7 +190,8 @@ int boot_run(struct boot *boot, const struct run_request *request, json_t **ret_
 				"The run did not end within %u s; the machine was silent for the last %.0f.",
 				request->timeout_ms / 1000, seconds_since(boot->last_sign_ns));
 	}
-	receive_abort(&boot->file);
+	receive_abort(&boot->files[0]);
+	receive_abort(&boot->files[1]);
 	boot->run = NULL;
 	if (!boot->done) /* else the run was complete before whatever stopped the boot */
 		return boot->error;
@@ -218,7 +222,7 @@ static void linger(struct boot *boot)
 {
 	int64_t limit = mono_ns() + LINGER_NS, quiet_from = mono_ns(), quiet;
 
-	while ((boot->transport.console_fd >= 0 ||
+	while ((boot->transport.console_fd >= 0 || boot->transport.hypervisor_fd >= 0 ||
 		(boot->transport.pid_fd >= 0 && !boot->facts.exited)) &&
 	       mono_ns() < limit) {
 		quiet = (boot->last_sign_ns > quiet_from ? boot->last_sign_ns : quiet_from) +
@@ -231,7 +235,8 @@ static void linger(struct boot *boot)
 
 static void close_transport(struct machine_transport *transport)
 {
-	int *fds[] = {&transport->console_fd, &transport->agent_fd, &transport->messages_fd};
+	int *fds[] = {&transport->console_fd, &transport->hypervisor_fd, &transport->agent_fd,
+		      &transport->messages_fd};
 
 	for (size_t i = 0; i < ARRAY_SIZE(fds); i++) {
 		if (*fds[i] >= 0)

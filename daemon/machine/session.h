@@ -25,8 +25,8 @@ enum boot_phase {
  * @hello: what HELLO said, until it is handed out
  * @run: the run in progress
  * @done: what DONE said, until it is handed out
- * @file: the run's capture
- * @announced: FILE came
+ * @files: the run's captures: the kernel's, then the hypervisor's
+ * @announced: of them, so many came or are coming
  * @started: STARTED came
  */
 struct boot {
@@ -43,8 +43,8 @@ struct boot {
 	json_t *hello;
 	const struct run_request *run;
 	json_t *done;
-	struct receive file;
-	bool announced;
+	struct receive files[2];
+	unsigned int announced;
 	bool started;
 };
 

@@ -116,7 +116,7 @@ void boot_classify(const struct boot_facts *facts, const struct console_report *
 	default:
 		if (console->cause == CONSOLE_REBOOT)
 			end(ret_end, BOOT_LOST_CONNECTION,
-			    "The kernel started a second time, unasked: %s", console->line);
+			    "The machine started a second time, unasked: %s", console->line);
 		else if (facts->stop == STOP_PROTOCOL)
 			end(ret_end, BOOT_LOST_CONNECTION, "%s", facts->why);
 		else if (facts->exited)

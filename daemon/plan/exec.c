@@ -118,6 +118,7 @@ int exec_open(struct sched *sched, int64_t id, struct exec **ret_exec, char reas
 {
 	char path[PATH_MAX];
 	struct exec *exec;
+	bool hypervisor;
 	int ret;
 
 	exec = calloc(1, sizeof(*exec));
@@ -137,7 +138,8 @@ int exec_open(struct sched *sched, int64_t id, struct exec **ret_exec, char reas
 		ret = -ENOENT;
 		goto out_close;
 	}
-	ret = exec->ops->describe(&exec->machine);
+	hypervisor = json_object_get(exec->builds[0], "hypervisor");
+	ret = exec->ops->describe(hypervisor, &exec->machine);
 	if (ret) {
 		snprintf(reason, 256, "the machine %.64s cannot be used here: %s",
 			 exec->spec->machine, strerror(-ret));

@@ -95,8 +95,9 @@ static int note_boot(struct slot_boot *sb)
  */
 static int environment_key(struct exec *exec, const json_t *hello, char ret_key[SHA256_HEX_LEN + 1])
 {
-	json_t *all = json_pack("{s:O?, s:O, s:s*}", "env", json_object_get(hello, "env"),
-				"machine", exec->machine, "cmdline", exec->spec->cmdline);
+	json_t *all = json_pack("{s:O?, s:O, s:s*, s:s*}", "env", json_object_get(hello, "env"),
+				"machine", exec->machine, "cmdline", exec->spec->cmdline,
+				"xen_cmdline", exec->spec->xen_cmdline);
 	char *text = all ? json_dumps(all, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
 
 	json_decref(all);
@@ -109,8 +110,9 @@ static int environment_key(struct exec *exec, const json_t *hello, char ret_key[
 
 static int note_hello(struct slot_boot *sb, const json_t *hello)
 {
+	const json_t *xen = json_object_get(hello, "hypervisor");
 	struct sched *sched = sb->exec->sched;
-	char key[SHA256_HEX_LEN + 1], *env, *observed, *kernel;
+	char key[SHA256_HEX_LEN + 1], *env, *observed, *kernel, *hypervisor = NULL;
 	int ret;
 
 	ret = environment_key(sb->exec, hello, key);
@@ -119,17 +121,22 @@ static int note_hello(struct slot_boot *sb, const json_t *hello)
 	env = json_dumps(json_object_get(hello, "env"), JSON_COMPACT | JSON_SORT_KEYS);
 	observed = json_dumps(json_object_get(hello, "observed"), JSON_COMPACT | JSON_SORT_KEYS);
 	kernel = str_printf("%s %s", manifest(hello, "release"), manifest(hello, "version"));
+	if (json_is_object(xen))
+		hypervisor = str_printf("Xen %s", manifest(xen, "version"));
 	pthread_mutex_lock(&sched->lock);
 	ret = db_run(
 		sched->db,
 		"UPDATE boot SET boot_id = ?2, build_id = ?3, kernel = ?4, cmdline = ?5, env_json = ?6, "
-		"env_key = ?7, observed_json = ?8, hello = ?9 WHERE id = ?1",
-		"ittttttti", sb->id, manifest(hello, "boot_id"), manifest(hello, "build_id"),
-		kernel, manifest(hello, "cmdline"), env, key, observed, wall_ns());
+		"env_key = ?7, observed_json = ?8, hello = ?9, hypervisor = ?10, "
+		"hypervisor_build_id = ?11 WHERE id = ?1",
+		"itttttttitt", sb->id, manifest(hello, "boot_id"), manifest(hello, "build_id"),
+		kernel, manifest(hello, "cmdline"), env, key, observed, wall_ns(), hypervisor,
+		hypervisor ? manifest(xen, "build_id") : NULL);
 	pthread_mutex_unlock(&sched->lock);
 	free(env);
 	free(observed);
 	free(kernel);
+	free(hypervisor);
 	return ret;
 }
 
@@ -138,12 +145,14 @@ static json_t *make_job(struct exec *exec, const struct plan_slot *slot, size_t 
 {
 	const struct spec *spec = exec->spec;
 	const struct spec_scenario *what = &spec->scenarios[scenario];
-	json_t *events = json_array(), *kprobes = json_array(), *argv = NULL;
+	json_t *events = json_array(), *kprobes = json_array(), *argv = NULL, *job;
+	uint32_t xen_mask = spec_xen_mask(spec);
 	struct problem problem = {0};
 	char seed[24];
 
 	for (size_t i = 0; i < spec->n_events; i++)
-		json_array_append_new(events, json_string(spec->events[i]));
+		if (!spec_event_is_xen(spec->events[i]))
+			json_array_append_new(events, json_string(spec->events[i]));
 	for (size_t i = 0; i < spec->n_kprobes; i++)
 		json_array_append_new(kprobes, json_string(spec->kprobes[i]));
 	if (spec_workload_argv(what->args, &argv, &problem, "args")) {
@@ -152,11 +161,14 @@ static json_t *make_job(struct exec *exec, const struct plan_slot *slot, size_t 
 		return NULL;
 	}
 	snprintf(seed, sizeof(seed), "%llu", (unsigned long long)slot->seed);
-	return json_pack("{s:I, s:s, s:o, s:s, s:i, s:{s:o, s:o, s:i, s:s}}", "run",
-			 (json_int_t)run, "workload", what->workload, "argv", argv, "seed", seed,
-			 "timeout_ms", (int)what->timeout_s * 1000, "trace", "events", events,
-			 "kprobes", kprobes, "buffer_kib_per_cpu", (int)spec->buffer_kib_per_cpu,
-			 "clock", spec->clock);
+	job = json_pack("{s:I, s:s, s:o, s:s, s:i, s:{s:o, s:o, s:i, s:s}}", "run", (json_int_t)run,
+			"workload", what->workload, "argv", argv, "seed", seed, "timeout_ms",
+			(int)what->timeout_s * 1000, "trace", "events", events, "kprobes", kprobes,
+			"buffer_kib_per_cpu", (int)spec->buffer_kib_per_cpu, "clock", spec->clock);
+	if (xen_mask)
+		json_object_set_new(json_object_get(job, "trace"), "xen_mask",
+				    json_integer(xen_mask));
+	return job;
 }
 
 static int64_t number(const json_t *object, const char *key)
@@ -180,11 +192,12 @@ static int note_rings(sqlite3 *db, int64_t run, const json_t *done)
 		if (!detail)
 			return -ENOMEM;
 		/* "read" becomes what was decoded once the capture is stored (exec_store). */
-		ret = db_run(db,
-			     "INSERT OR REPLACE INTO ring (run, cpu, written, read, lost, detail) "
-			     "VALUES (?1, ?2, ?3, 0, ?4, ?5)",
-			     "iiiit", run, cpu, read + left + overrun + dropped,
-			     left + overrun + dropped, detail);
+		ret = db_run(
+			db,
+			"INSERT OR REPLACE INTO ring (run, source, cpu, written, read, lost, detail) "
+			"VALUES (?1, 'linux', ?2, ?3, 0, ?4, ?5)",
+			"iiiit", run, cpu, read + left + overrun + dropped,
+			left + overrun + dropped, detail);
 		free(detail);
 		if (ret)
 			break;
@@ -192,23 +205,70 @@ static int note_rings(sqlite3 *db, int64_t run, const json_t *done)
 	return ret;
 }
 
-/* The capture is on disk under its final name: from here on the run is finished whatever happens.
+/**
+ * struct run_file - a capture of a run
+ * @relative: its name in the data directory, empty when the run makes none
+ * @path: the same with the data directory
+ * @there: the agent sent it; the rest is valid
  */
-static int note_captured(struct slot_boot *sb, int64_t run, const char *path, const char *relative,
-			 const json_t *done, int64_t ship_ns)
+struct run_file {
+	char relative[64];
+	char path[PATH_MAX];
+	bool there;
+	int64_t bytes;
+	char sha256[SHA256_HEX_LEN + 1];
+};
+
+static void name_file(struct run_file *file, const struct exec *exec, int64_t run,
+		      const char *suffix)
+{
+	snprintf(file->relative, sizeof(file->relative), "captures/%lld/%lld.%s",
+		 (long long)exec->id, (long long)run, suffix);
+	snprintf(file->path, sizeof(file->path), "%s/%s", exec->sched->config.data_dir,
+		 file->relative);
+}
+
+static int look_at(struct run_file *file)
+{
+	struct stat st;
+
+	if (!*file->relative)
+		return 0;
+	if (stat(file->path, &st))
+		return errno == ENOENT ? 0 : -errno;
+	file->there = true;
+	file->bytes = st.st_size;
+	return sha256_file_hex(file->path, file->sha256);
+}
+
+/* Why there is nothing to decode, or NULL. What the agent itself calls a failure has its words. */
+static const char *what_is_missing(const struct run_file *capture, const struct run_file *xen,
+				   const json_t *done)
+{
+	if (capture->there && (xen->there || !*xen->relative))
+		return NULL;
+	if (strcmp(manifest(done, "state"), "ok"))
+		return manifest(done, "error");
+	return capture->there ? "the agent sent no trace of Xen" : "the agent sent no capture";
+}
+
+/*
+ * The captures are on disk under their final names: from here on the run is finished whatever
+ * happens. One without them has nothing to decode and failed.
+ */
+static int note_captured(struct slot_boot *sb, int64_t run, struct run_file *capture,
+			 struct run_file *xen, const json_t *done, int64_t ship_ns)
 {
 	struct sched *sched = sb->exec->sched;
-	const char *state = manifest(done, "state");
-	char sha[SHA256_HEX_LEN + 1], *text, *workload;
-	bool ok = !strcmp(state, "ok");
-	struct stat st;
+	bool ok = !strcmp(manifest(done, "state"), "ok");
+	const char *missing;
+	char *text, *workload;
 	int ret;
 
-	if (stat(path, &st))
-		return -errno;
-	ret = sha256_file_hex(path, sha);
+	ret = look_at(capture) ?: look_at(xen);
 	if (ret)
 		return ret;
+	missing = what_is_missing(capture, xen, done);
 	text = json_dumps(done, JSON_COMPACT);
 	workload = json_dumps(json_object_get(done, "workload"), JSON_COMPACT);
 	pthread_mutex_lock(&sched->lock);
@@ -216,18 +276,27 @@ static int note_captured(struct slot_boot *sb, int64_t run, const char *path, co
 	if (ret)
 		goto out;
 	ret = db_run(sched->db,
-		     "UPDATE run SET state = 'captured', reason = ?2, capture = ?3, sha256 = ?4, bytes = ?5, "
-		     "workload = ?6, done_json = ?7, measure_ns = ?8, ship_ns = ?9, ended = ?10 WHERE id = ?1",
-		     "itttittiii", run, ok ? "" : manifest(done, "error"), relative, sha,
-		     (int64_t)st.st_size, workload, text, number(done, "measure_ns"), ship_ns,
-		     wall_ns())
-		      ?: note_rings(sched->db, run, done);
+		     "UPDATE run SET state = ?2, reason = ?3, workload = ?4, done_json = ?5, "
+		     "measure_ns = ?6, ship_ns = ?7, ended = ?8 WHERE id = ?1",
+		     "ittttiii", run, missing ? "failed" : "captured",
+		     missing ?: (ok ? "" : manifest(done, "error")), workload, text,
+		     number(done, "measure_ns"), ship_ns, wall_ns());
+	if (!ret && capture->there)
+		ret = db_run(sched->db,
+			     "UPDATE run SET capture = ?2, sha256 = ?3, bytes = ?4 WHERE id = ?1",
+			     "itti", run, capture->relative, capture->sha256, capture->bytes);
+	if (!ret && xen->there)
+		ret = db_run(sched->db,
+			     "UPDATE run SET xen_capture = ?2, xen_sha256 = ?3, xen_bytes = ?4 "
+			     "WHERE id = ?1",
+			     "itti", run, xen->relative, xen->sha256, xen->bytes);
+	ret = ret ?: note_rings(sched->db, run, done);
 	ret = db_end(sched->db, ret);
 out:
 	pthread_mutex_unlock(&sched->lock);
 	free(text);
 	free(workload);
-	if (!ok)
+	if (!ok || missing)
 		sb->workload_failed = true;
 	return ret;
 }
@@ -249,8 +318,8 @@ static int do_run(struct slot_boot *sb, size_t place)
 	struct sched *sched = exec->sched;
 	size_t scenario = sb->slot->runs[place];
 	const struct spec_scenario *what = &exec->spec->scenarios[scenario];
+	struct run_file capture = {0}, xen = {0};
 	struct run_request request = {0};
-	char path[PATH_MAX], relative[64];
 	json_t *job, *done = NULL;
 	int64_t run, sent;
 	int ret;
@@ -266,20 +335,21 @@ static int do_run(struct slot_boot *sb, size_t place)
 		return ret;
 	sched_publish(exec->sched, exec->id);
 
-	snprintf(relative, sizeof(relative), "captures/%lld/%lld.dat", (long long)exec->id,
-		 (long long)run);
-	snprintf(path, sizeof(path), "%s/%s", sched->config.data_dir, relative);
+	name_file(&capture, exec, run, "dat");
+	if (spec_xen_mask(exec->spec))
+		name_file(&xen, exec, run, "xentrace");
 	job = make_job(exec, sb->slot, scenario, run);
 	if (!job)
 		return -ENOMEM;
 	request.job = job;
-	request.capture_path = path;
+	request.capture_path = capture.path;
+	request.xen_path = *xen.relative ? xen.path : NULL;
 	request.capture_max = CAPTURE_MAX;
 	request.timeout_ms = what->timeout_s * 1000 + SHIP_TIMEOUT_MS;
 	sent = mono_ns();
 	ret = boot_run(sb->boot, &request, &done);
 	if (!ret)
-		ret = note_captured(sb, run, path, relative, done,
+		ret = note_captured(sb, run, &capture, &xen, done,
 				    mono_ns() - sent - number(done, "measure_ns"));
 	if (ret)
 		note_interrupted(sb, run,
@@ -317,6 +387,7 @@ static int do_boot(struct slot_boot *sb)
 		.build_id = manifest(build, "build_id"),
 		.token = sb->token,
 		.cmdline = exec->spec->cmdline,
+		.hypervisor_cmdline = exec->spec->xen_cmdline,
 		.runtime_dir = runtime,
 		.console_path = console,
 		.cancel_fd = exec->sched->cancel_fd,
@@ -326,6 +397,10 @@ static int do_boot(struct slot_boot *sb)
 	json_t *hello = NULL;
 	int ret;
 
+	if (json_object_get(build, "hypervisor")) {
+		request.hypervisor = manifest(build, "hypervisor");
+		request.hypervisor_build_id = manifest(build, "hypervisor_build_id");
+	}
 	snprintf(runtime, sizeof(runtime), "%s/run", data_dir);
 	snprintf(console, sizeof(console), "%s/%s", data_dir, sb->console);
 	snprintf(captures, sizeof(captures), "%s/captures/%lld", data_dir, (long long)exec->id);

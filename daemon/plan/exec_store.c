@@ -12,11 +12,13 @@
 #include "base/log.h"
 #include "base/util.h"
 #include "plan/exec.h"
+#include "plan/run_check.h"
 #include "plan/sample.h"
 #include "store/db.h"
 
 /**
  * struct captured - a run that waits to be stored
+ * @xen_capture: NULL for a run without a hypervisor's, as @xen_sha256
  * @done: the agent's last word
  */
 struct captured {
@@ -26,6 +28,8 @@ struct captured {
 	char *scenario;
 	char *capture;
 	char *sha256;
+	char *xen_capture;
+	char *xen_sha256;
 	json_t *done;
 };
 
@@ -35,6 +39,8 @@ static void captured_free(struct captured *c)
 	free(c->scenario);
 	free(c->capture);
 	free(c->sha256);
+	free(c->xen_capture);
+	free(c->xen_sha256);
 	json_decref(c->done);
 }
 
@@ -43,6 +49,11 @@ static char *text_column(sqlite3_stmt *stmt, int column)
 	const unsigned char *text = sqlite3_column_text(stmt, column);
 
 	return strdup(text ? (const char *)text : "");
+}
+
+static char *optional_column(sqlite3_stmt *stmt, int column)
+{
+	return sqlite3_column_type(stmt, column) == SQLITE_NULL ? NULL : text_column(stmt, column);
 }
 
 static int next_captured(struct exec *exec, struct captured *ret)
@@ -54,7 +65,8 @@ static int next_captured(struct exec *exec, struct captured *ret)
 	pthread_mutex_lock(&sched->lock);
 	err = db_prepare(
 		sched->db, &stmt,
-		"SELECT r.id, s.round, s.arm, r.scenario, r.capture, r.sha256, r.done_json "
+		"SELECT r.id, s.round, s.arm, r.scenario, r.capture, r.sha256, r.done_json,"
+		" r.xen_capture, r.xen_sha256 "
 		"FROM run r JOIN slot s ON s.id = r.slot "
 		"WHERE s.experiment = ?1 AND r.state = 'captured' ORDER BY r.id LIMIT 1",
 		"i", exec->id);
@@ -68,6 +80,8 @@ static int next_captured(struct exec *exec, struct captured *ret)
 		ret->capture = text_column(stmt, 4);
 		ret->sha256 = text_column(stmt, 5);
 		ret->done = json_loads((const char *)sqlite3_column_text(stmt, 6) ?: "", 0, NULL);
+		ret->xen_capture = optional_column(stmt, 7);
+		ret->xen_sha256 = optional_column(stmt, 8);
 	} else {
 		err = -ENOENT;
 	}
@@ -84,6 +98,38 @@ static bool ran_well(const struct captured *c)
 	return state && !strcmp(state, "ok");
 }
 
+/*
+ * The kernel's rings are there since the capture, with what they wrote. Xen keeps no books: what it
+ * wrote is what was read and what it says it lost, if the buffer was read to its end.
+ */
+static int note_cpu(sqlite3 *db, int64_t run, const struct ingest_cpu *cpu)
+{
+	int64_t records = cpu->records, lost = cpu->lost;
+
+	if (strcmp(cpu->source, INGEST_XEN))
+		return db_run(db,
+			      "UPDATE ring SET read = ?3"
+			      " WHERE run = ?1 AND source = 'linux' AND cpu = ?2",
+			      "iii", run, (int64_t)cpu->cpu, records);
+	return db_run(db,
+		      "INSERT OR REPLACE INTO ring (run, source, cpu, written, read, lost, detail) "
+		      "VALUES (?1, 'xen', ?2, ?3, ?4, ?5, ?6)",
+		      "iiiiit", run, (int64_t)cpu->cpu, records + lost, records, lost,
+		      cpu->closed ? "{\"closed\": true}" : "{\"closed\": false}");
+}
+
+static int note_loss(sqlite3 *db, int64_t run, const struct ingest_loss *loss)
+{
+	const char *cause =
+		strcmp(loss->source, INGEST_XEN) ? "ring overrun" : "xentrace buffer full";
+
+	return db_run(db,
+		      "INSERT INTO loss (run, source, cpu, from_ts, to_ts, count, cause) "
+		      "VALUES (?1, ?2, ?3, ?4, ?5, iif(?6 < 0, NULL, ?6), ?7)",
+		      "itiiiit", run, loss->source, (int64_t)loss->cpu, loss->from_ts, loss->to_ts,
+		      loss->count, cause);
+}
+
 /* Counts and losses. Called inside the writer's transaction. */
 static int note_counts(sqlite3 *db, int64_t run, const struct ingest_result *result)
 {
@@ -93,27 +139,17 @@ static int note_counts(sqlite3 *db, int64_t run, const struct ingest_result *res
 		ret = db_run(db, "INSERT INTO run_event (run, event, count) VALUES (?1, ?2, ?3)",
 			     "iti", run, result->events[i].event, (int64_t)result->events[i].count);
 	for (size_t i = 0; !ret && i < result->n_cpus; i++)
-		ret = db_run(db, "UPDATE ring SET read = ?3 WHERE run = ?1 AND cpu = ?2", "iii",
-			     run, (int64_t)result->cpus[i].cpu, (int64_t)result->cpus[i].records);
-	for (size_t i = 0; !ret && i < result->n_losses; i++) {
-		const struct ingest_loss *loss = &result->losses[i];
-
-		ret = db_run(db,
-			     loss->count < 0
-				     ? "INSERT INTO loss (run, cpu, from_ts, to_ts, count, cause) "
-				       "VALUES (?1, ?2, ?3, ?4, NULL, 'ring overrun')"
-				     : "INSERT INTO loss (run, cpu, from_ts, to_ts, count, cause) "
-				       "VALUES (?1, ?2, ?3, ?4, ?5, 'ring overrun')",
-			     loss->count < 0 ? "iiii" : "iiiii", run, (int64_t)loss->cpu,
-			     loss->from_ts, loss->to_ts, loss->count);
-	}
+		ret = note_cpu(db, run, &result->cpus[i]);
+	for (size_t i = 0; !ret && i < result->n_losses; i++)
+		ret = note_loss(db, run, &result->losses[i]);
 	/* What the ring's books say was lost and no gap in the pages shows. */
 	if (!ret)
 		ret = db_run(db,
-			     "INSERT INTO loss (run, cpu, from_ts, to_ts, count, cause) "
-			     "SELECT run, cpu, NULL, NULL, lost, 'ring books' FROM ring "
-			     "WHERE run = ?1 AND lost > 0 AND NOT EXISTS "
-			     "(SELECT 1 FROM loss l WHERE l.run = ring.run AND l.cpu = ring.cpu)",
+			     "INSERT INTO loss (run, source, cpu, from_ts, to_ts, count, cause) "
+			     "SELECT run, source, cpu, NULL, NULL, lost, 'ring books' FROM ring g "
+			     "WHERE run = ?1 AND source = 'linux' AND lost > 0 AND NOT EXISTS "
+			     "(SELECT 1 FROM loss l"
+			     " WHERE l.run = g.run AND l.source = g.source AND l.cpu = g.cpu)",
 			     "i", run);
 	return ret;
 }
@@ -134,8 +170,9 @@ static int note_sample(sqlite3 *db, int64_t run, const char *metric,
 
 static int note_stored(struct exec *exec, const struct captured *c,
 		       const struct ingest_result *result, const struct sample_value *samples,
-		       int64_t ingest_ns)
+		       const struct run_checks *checks, int64_t ingest_ns)
 {
+	const char *broken = run_checks_reason(checks);
 	sqlite3 *db = exec->sched->db;
 	int ret;
 
@@ -145,15 +182,18 @@ static int note_stored(struct exec *exec, const struct captured *c,
 	ret = note_counts(db, c->run, result);
 	for (size_t i = 0; !ret && i < exec->spec->n_metrics; i++)
 		ret = note_sample(db, c->run, exec->spec->metrics[i].name, &samples[i]);
+	ret = ret ?: run_checks_note(db, c->run, checks);
 	if (!ret)
-		ret = db_run(
-			db,
-			"UPDATE run SET state = ?2, events = ?3, ingest_ns = ?4,"
-			" lost = (SELECT total(lost) FROM ring WHERE run = ?1),"
-			" complete = NOT EXISTS (SELECT 1 FROM ring WHERE run = ?1 AND read + lost <> written)"
-			" WHERE id = ?1",
-			"itii", c->run, ran_well(c) ? "ok" : "failed", (int64_t)result->records,
-			ingest_ns);
+		ret = db_run(db,
+			     "UPDATE run SET state = ?2, events = ?3, ingest_ns = ?4,"
+			     " reason = iif(?5 <> '' AND coalesce(reason, '') = '', ?5, reason),"
+			     " lost = (SELECT total(lost) FROM ring WHERE run = ?1),"
+			     " complete = NOT EXISTS (SELECT 1 FROM ring WHERE run = ?1"
+			     "  AND (read + lost <> written OR"
+			     "   iif(source = 'xen', json_extract(detail, '$.closed'), 1) = 0))"
+			     " WHERE id = ?1",
+			     "itiit", c->run, ran_well(c) && !*broken ? "ok" : "failed",
+			     (int64_t)result->records, ingest_ns, broken);
 	ret = db_end(db, ret);
 	return ret;
 }
@@ -203,13 +243,21 @@ static int store_one(struct exec *exec, const struct captured *c, char reason[25
 		.scenario = c->scenario,
 		.capture = c->capture,
 		.sha256 = c->sha256,
+		.xen_capture = c->xen_capture,
+		.xen_sha256 = c->xen_sha256,
 	};
-	char path[PATH_MAX], error[256] = "";
+	char path[PATH_MAX], xen_path[PATH_MAX], error[256] = "";
+	struct run_checks checks = {0};
 	int64_t begun = mono_ns(), measured;
 	bool lossy;
 	int ret;
 
 	snprintf(path, sizeof(path), "%s/%s", exec->sched->config.data_dir, c->capture);
+	if (c->xen_capture) {
+		snprintf(xen_path, sizeof(xen_path), "%s/%s", exec->sched->config.data_dir,
+			 c->xen_capture);
+		info.xen_path = xen_path;
+	}
 	ret = events_ingest(exec->events, path, &info, &result, error, sizeof(error));
 	if (ret == -EBADMSG)
 		return note_undecodable(exec, c, error);
@@ -223,9 +271,11 @@ static int store_one(struct exec *exec, const struct captured *c, char reason[25
 	for (size_t i = 0; !ret && i < exec->spec->n_metrics; i++)
 		ret = sample_compute(exec->events, c->run, &exec->spec->metrics[i], workload,
 				     measured, lossy, &samples[i]);
+	if (!ret && c->xen_capture)
+		ret = run_checks_do(exec->events, c->run, exec->spec, workload, &result, &checks);
 	if (!ret) {
 		pthread_mutex_lock(&exec->sched->lock);
-		ret = note_stored(exec, c, &result, samples, mono_ns() - begun);
+		ret = note_stored(exec, c, &result, samples, &checks, mono_ns() - begun);
 		pthread_mutex_unlock(&exec->sched->lock);
 	}
 	if (ret)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Captures recorded elsewhere: a trace.dat becomes an events file of its own. The work is done on
- * the scheduler's thread between boots, never beside a run that measures.
+ * Captures recorded elsewhere: a trace.dat or an xentrace stream becomes an events file of its own.
+ * The work is done on the scheduler's thread between boots, never beside a run that measures.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,14 +16,27 @@
 #include "base/sha256.h"
 #include "base/util.h"
 #include "capture/convert.h"
+#include "capture/xentrace_read.h"
 #include "plan/exec.h"
 #include "store/db.h"
 
 #define NAME_MAX_LEN 120
+#define TSC_KHZ_MAX 100000000
+
+/**
+ * struct import - a row of the table
+ * @tsc_khz: said by the user for a capture of Xen's, or 0
+ */
+struct import {
+	int64_t id;
+	char *name;
+	char *path;
+	int64_t tsc_khz;
+};
 
 /**
  * sched_import() - queue a capture for import
- * @body: {"path": "/absolute/trace.dat", "name": "…"}; the name is optional
+ * @body: {"path": "/absolute/trace.dat", "name": "…", "tsc_khz": …}; the path alone is needed
  *
  * Return: 0, or negative errno with @problem set.
  */
@@ -31,6 +44,7 @@ int sched_import(struct sched *sched, const char *body, size_t length, int64_t *
 		 struct problem *problem)
 {
 	const char *path, *name = NULL;
+	json_int_t tsc_khz = 0;
 	json_error_t error;
 	struct stat st;
 	json_t *json;
@@ -40,10 +54,16 @@ int sched_import(struct sched *sched, const char *body, size_t length, int64_t *
 	if (!json)
 		return problem_set(problem, 400, NULL, "line %d, column %d: %s", error.line,
 				   error.column, error.text);
-	if (json_unpack_ex(json, &error, JSON_STRICT, "{s:s, s?s}", "path", &path, "name", &name)) {
+	if (json_unpack_ex(json, &error, JSON_STRICT, "{s:s, s?s, s?I}", "path", &path, "name",
+			   &name, "tsc_khz", &tsc_khz)) {
 		ret = problem_set(problem, 422, NULL,
-				  "an import has a \"path\" and may have a \"name\": %s",
+				  "an import has a \"path\" and may have a \"name\" and a "
+				  "\"tsc_khz\": %s",
 				  error.text);
+		goto out;
+	}
+	if (tsc_khz < 0 || tsc_khz > TSC_KHZ_MAX) {
+		ret = problem_set(problem, 422, "tsc_khz", "must be in kHz, up to %d", TSC_KHZ_MAX);
 		goto out;
 	}
 	if (*path != '/') {
@@ -61,10 +81,10 @@ int sched_import(struct sched *sched, const char *body, size_t length, int64_t *
 		goto out;
 	}
 	pthread_mutex_lock(&sched->lock);
-	ret = db_run(
-		sched->db,
-		"INSERT INTO import (name, path, state, created) VALUES (?1, ?2, 'queued', ?3)",
-		"tti", name, path, wall_ns());
+	ret = db_run(sched->db,
+		     "INSERT INTO import (name, path, state, created, tsc_khz) "
+		     "VALUES (?1, ?2, 'queued', ?3, nullif(?4, 0))",
+		     "ttii", name, path, wall_ns(), (int64_t)tsc_khz);
 	if (!ret)
 		*ret_import = sqlite3_last_insert_rowid(sched->db);
 	pthread_cond_broadcast(&sched->wake);
@@ -102,26 +122,50 @@ static int64_t lost_in(const struct ingest_result *result)
 	return lost;
 }
 
-static int import_one(struct sched *sched, int64_t id, const char *name, const char *path)
+/* Of Xen's capture there is no other in the run: then the file has no Linux half. */
+static int import_file(struct sched *sched, const struct import *import, bool xen,
+		       struct ingest_run *info, const char *copy, const char *database,
+		       char sha[SHA256_HEX_LEN + 1], struct ingest_result *result, char *error,
+		       size_t size)
+{
+	int ret;
+
+	ret = xen ? capture_copy(import->path, copy, error, size)
+		  : capture_to_v6(import->path, copy, error, size);
+	if (!ret)
+		ret = sha256_file_hex(copy, sha);
+	if (ret)
+		return ret;
+	info->sha256 = sha;
+	if (xen) {
+		info->xen_path = copy;
+		info->xen_capture = info->capture;
+		info->xen_sha256 = sha;
+		info->tsc_khz = import->tsc_khz;
+	}
+	return store(sched, xen ? NULL : copy, info, database, result, error, size);
+}
+
+static int import_one(struct sched *sched, const struct import *import)
 {
 	char relative[64], database[64], capture[PATH_MAX], sha[SHA256_HEX_LEN + 1],
 		error[256] = "";
-	struct ingest_run info = {.run = 1, .arm = "import", .scenario = name, .capture = relative};
+	struct ingest_run info = {
+		.run = 1, .arm = "import", .scenario = import->name, .capture = relative};
 	struct ingest_result result = {0};
+	bool xen = xentrace_is_file(import->path);
+	int64_t id = import->id;
 	int ret;
 
-	snprintf(relative, sizeof(relative), "captures/import/%lld.dat", (long long)id);
+	snprintf(relative, sizeof(relative), "captures/import/%lld.%s", (long long)id,
+		 xen ? "xentrace" : "dat");
 	snprintf(database, sizeof(database), "events/import-%lld.db", (long long)id);
 	snprintf(capture, sizeof(capture), "%s/captures/import", sched->config.data_dir);
 	ret = make_dir(capture, 0755);
 	snprintf(capture, sizeof(capture), "%s/%s", sched->config.data_dir, relative);
 	if (!ret)
-		ret = capture_to_v6(path, capture, error, sizeof(error));
-	if (!ret)
-		ret = sha256_file_hex(capture, sha);
-	info.sha256 = sha;
-	if (!ret)
-		ret = store(sched, capture, &info, database, &result, error, sizeof(error));
+		ret = import_file(sched, import, xen, &info, capture, database, sha, &result, error,
+				  sizeof(error));
 	if (ret && !*error)
 		snprintf(error, sizeof(error), "%s", strerror(-ret));
 
@@ -150,23 +194,25 @@ static int import_one(struct sched *sched, int64_t id, const char *name, const c
  */
 int import_next(struct sched *sched)
 {
-	char *name = NULL, *path = NULL;
-	int64_t id;
+	struct import import = {0};
 	int ret;
 
 	pthread_mutex_lock(&sched->lock);
-	ret = db_get_int(sched->db, &id,
+	ret = db_get_int(sched->db, &import.id,
 			 "SELECT id FROM import WHERE state = 'queued' ORDER BY id LIMIT 1", "");
 	if (!ret)
-		ret = db_get_text(sched->db, &name, "SELECT name FROM import WHERE id = ?1", "i",
-				  id);
+		ret = db_get_text(sched->db, &import.name, "SELECT name FROM import WHERE id = ?1",
+				  "i", import.id);
 	if (!ret)
-		ret = db_get_text(sched->db, &path, "SELECT path FROM import WHERE id = ?1", "i",
-				  id);
+		ret = db_get_text(sched->db, &import.path, "SELECT path FROM import WHERE id = ?1",
+				  "i", import.id);
+	if (!ret)
+		ret = db_get_int(sched->db, &import.tsc_khz,
+				 "SELECT tsc_khz FROM import WHERE id = ?1", "i", import.id);
 	pthread_mutex_unlock(&sched->lock);
 	if (!ret)
-		ret = import_one(sched, id, name, path);
-	free(name);
-	free(path);
+		ret = import_one(sched, &import);
+	free(import.name);
+	free(import.path);
 	return ret;
 }

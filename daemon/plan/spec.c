@@ -4,7 +4,8 @@
  * table, a field of a struct and a reader. What a reader cannot see alone is in spec_check.c.
  *
  * Left out keys mean: repeats 1, seed 1, timeout_s 120, boot_timeout_s 120, max_lost 0, no
- * cmdline, no margin, and a trace that records nothing (buffers of 16 MiB per CPU, clock mono).
+ * cmdline, no xen_cmdline, no margin, and a trace that records nothing (buffers of 16 MiB per CPU,
+ * clock mono).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -115,6 +116,7 @@ static const struct spec_key spec_keys[] = {
 	{"boot_timeout_s", spec_read_uint, offsetof(struct spec, boot_timeout_s), false, 1, 600},
 	{"max_lost", spec_read_u64, offsetof(struct spec, max_lost), false, 0, INT64_MAX},
 	{"cmdline", spec_read_ascii, offsetof(struct spec, cmdline), false, 0, CMDLINE_MAX},
+	{"xen_cmdline", spec_read_ascii, offsetof(struct spec, xen_cmdline), false, 0, CMDLINE_MAX},
 	{NULL}};
 
 /* jansson's error for a person; its text may quote the body, so it is shown only as ASCII. */
@@ -197,7 +199,8 @@ int spec_parse(const char *body, size_t length, struct spec **ret_spec, struct p
 	spec->boot_timeout_s = BOOT_TIMEOUT_DEFAULT_S;
 	spec->buffer_kib_per_cpu = BUFFER_DEFAULT_KIB;
 	ret = -ENOMEM;
-	if (spec_store_string(&spec->clock, "mono") || spec_store_string(&spec->cmdline, ""))
+	if (spec_store_string(&spec->clock, "mono") || spec_store_string(&spec->cmdline, "") ||
+	    spec_store_string(&spec->xen_cmdline, ""))
 		goto fail;
 	ret = spec_read_object(&reader, spec_keys, spec->source, spec);
 	if (ret)
@@ -238,6 +241,7 @@ void spec_free(struct spec *spec)
 	free(spec->subject);
 	free(spec->clock);
 	free(spec->cmdline);
+	free(spec->xen_cmdline);
 	json_decref(spec->source);
 	free(spec);
 }

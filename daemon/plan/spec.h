@@ -96,25 +96,29 @@ struct spec {
 	uint64_t seed;
 	struct spec_scenario scenarios[SPEC_MAX_SCENARIOS];
 	size_t n_scenarios;
-	char *events[SPEC_MAX_EVENTS]; /* "system:event" */
+	char *events[SPEC_MAX_EVENTS]; /* "system:event"; the system xen is the hypervisor */
 	size_t n_events;
 	char *kprobes[SPEC_MAX_EVENTS]; /* tracefs syntax: "p:labd/zap tdp_mmu_zap_leafs" */
 	size_t n_kprobes;
 	unsigned int buffer_kib_per_cpu;
 	char *clock;
+	uint32_t xen_mask; /* xentrace's, beyond what @events need */
 	struct spec_metric metrics[SPEC_MAX_METRICS];
 	size_t n_metrics;
 	unsigned int boot_timeout_s; /* power-on to the agent, 1..600 */
 	double margin;	   /* shift that is still "no change", as a fraction; 0 when not said */
 	uint64_t max_lost; /* events a run may lose before its pair is void */
-	char *cmdline;	/* declared additions to the kernel's command line, the same in each arm */
-	json_t *source; /* the whole document as sent */
+	char *cmdline; /* declared additions to the kernel's command line, the same in each arm */
+	char *xen_cmdline; /* the same for the hypervisor's */
+	json_t *source;	   /* the whole document as sent */
 };
 
 int spec_parse(const char *body, size_t length, struct spec **ret_spec, struct problem *problem);
 void spec_free(struct spec *spec);
 const char *metric_agg_name(enum metric_agg agg);
 char *spec_kprobe_event(const char *probe);
+bool spec_event_is_xen(const char *event);
+uint32_t spec_xen_mask(const struct spec *spec);
 int spec_workload_argv(const json_t *args, json_t **ret_argv, struct problem *problem,
 		       const char *key);
 

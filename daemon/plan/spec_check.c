@@ -106,21 +106,35 @@ static int check_metric(const struct spec *spec, struct problem *problem, size_t
 	return ret;
 }
 
-static int check_cmdline(const char *cmdline, struct problem *problem)
+static int check_cmdline(const char *cmdline, const char *key, struct problem *problem)
 {
 	/* The token proves which boot it was, and "--" would hand what follows to init. */
 	for (const char *word = cmdline; *word; word += strcspn(word, " ")) {
 		word += strspn(word, " ");
 		if (!strncmp(word, "labd.", 5))
-			return problem_set(problem, 422, "cmdline",
+			return problem_set(problem, 422, key,
 					   "Parameters that start with \"labd.\" are "
 					   "the lab's own.");
 		if (!strncmp(word, "--", 2) && (word[2] == ' ' || !word[2]))
-			return problem_set(problem, 422, "cmdline",
+			return problem_set(problem, 422, key,
 					   "Must hold kernel parameters only, no "
 					   "\"--\".");
 	}
 	return 0;
+}
+
+/* Xen's records are put on CLOCK_MONOTONIC; the kernel's beside them must be on the same. */
+static int check_xen(const struct spec *spec, struct problem *problem)
+{
+	bool linux_events = spec->n_kprobes > 0;
+
+	for (size_t i = 0; i < spec->n_events; i++)
+		linux_events |= !spec_event_is_xen(spec->events[i]);
+	if (spec_xen_mask(spec) && linux_events && strcmp(spec->clock, "mono"))
+		return problem_set(problem, 422, "trace.clock",
+				   "Must be mono where Xen is traced, too: its records are "
+				   "on that clock.");
+	return check_cmdline(spec->xen_cmdline, "xen_cmdline", problem);
 }
 
 /**
@@ -145,7 +159,9 @@ int spec_check(const struct spec *spec, struct problem *problem)
 	for (size_t i = 0; !ret && i < spec->n_metrics; i++)
 		ret = check_metric(spec, problem, i);
 	if (!ret)
-		ret = check_cmdline(spec->cmdline, problem);
+		ret = check_cmdline(spec->cmdline, "cmdline", problem);
+	if (!ret)
+		ret = check_xen(spec, problem);
 	if (ret)
 		return ret;
 

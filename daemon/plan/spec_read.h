@@ -85,6 +85,11 @@ int spec_read_trace(struct spec_reader *reader, const struct spec_key *key, json
 		    void *object);
 int spec_read_event(struct spec_reader *reader, json_t *value, void *slot);
 
+/* spec_xen.c */
+int spec_check_xen_event(struct spec_reader *reader, const char *event);
+int spec_read_xen_mask(struct spec_reader *reader, const struct spec_key *key, json_t *value,
+		       void *object);
+
 /* spec_check.c */
 int spec_check(const struct spec *spec, struct problem *problem);
 

@@ -48,7 +48,8 @@ int spec_read_event(struct spec_reader *reader, json_t *value, void *slot)
 		return ret;
 	if (!split_pair(text, ':', system, event, &end) || *end)
 		return spec_problem(reader, NULL, "Must name one event as \"system:event\".");
-	return spec_store_string(slot, text);
+	ret = spec_check_xen_event(reader, text);
+	return ret ?: spec_store_string(slot, text);
 }
 
 /**
@@ -97,8 +98,12 @@ static int read_kprobe(struct spec_reader *reader, json_t *value, void *slot)
 		return spec_problem(reader, NULL,
 				    "Must be a probe of the form \"p:group/name symbol\" or "
 				    "\"r:group/name symbol\", arguments behind it.");
+	ret = spec_event_is_xen(event)
+		      ? spec_problem(reader, NULL,
+				     "The group xen is the hypervisor's: name another.")
+		      : spec_store_string(slot, text);
 	free(event);
-	return spec_store_string(slot, text);
+	return ret;
 }
 
 static int read_clock(struct spec_reader *reader, const struct spec_key *key, json_t *value,
@@ -132,6 +137,7 @@ static const struct spec_key trace_keys[] = {
 	{"buffer_kib_per_cpu", spec_read_uint, offsetof(struct spec, buffer_kib_per_cpu), false, 64,
 	 1 << 20},
 	{"clock", read_clock, offsetof(struct spec, clock)},
+	{"xen_mask", spec_read_xen_mask, offsetof(struct spec, xen_mask)},
 	{NULL}};
 
 /** spec_read_trace() - the whole object, into the fields of struct spec */

@@ -83,6 +83,42 @@ static int find_builds(struct sched *sched, struct submission *sub, struct probl
 	return 0;
 }
 
+static bool has_hypervisor(const json_t *build)
+{
+	return json_object_get(build, "hypervisor") != NULL;
+}
+
+/*
+ * With a hypervisor the machine is another one, so that the arms would not be comparable; and what
+ * is asked of Xen needs one.
+ */
+static int check_hypervisors(const struct submission *sub, struct problem *problem)
+{
+	const struct spec *spec = sub->spec;
+	bool first = has_hypervisor(json_array_get(sub->builds, 0));
+	char key[40];
+
+	for (size_t i = 1; i < spec->n_arms; i++) {
+		if (has_hypervisor(json_array_get(sub->builds, i)) == first)
+			continue;
+		snprintf(key, sizeof(key), "arms[%zu].build", i);
+		return problem_set(
+			problem, 422, key,
+			"build \"%s\" has %s hypervisor and build \"%s\" of arm %s has %s: "
+			"all arms need one, or none may have one",
+			spec->arms[i].build, first ? "no" : "a", spec->arms[0].build,
+			spec->arms[0].name, first ? "one" : "none");
+	}
+	if (first)
+		return 0;
+	if (spec->xen_cmdline && *spec->xen_cmdline)
+		return problem_set(problem, 422, "xen_cmdline", "the builds have no hypervisor");
+	if (spec_xen_mask(spec))
+		return problem_set(problem, 422, "trace",
+				   "Xen's events are asked for, and the builds have no hypervisor");
+	return 0;
+}
+
 static bool image_has(const json_t *image, const char *workload)
 {
 	const json_t *file;
@@ -131,7 +167,8 @@ static int prepare(struct sched *sched, const char *body, size_t length, struct 
 	if (ret)
 		return ret;
 	ret = check_machine(sub->spec, problem)
-		      ?: check_workloads(sched, sub->spec, problem) ?: find_builds(sched, sub, problem);
+		      ?: check_workloads(sched, sub->spec, problem)
+		      ?: find_builds(sched, sub, problem) ?: check_hypervisors(sub, problem);
 	if (ret)
 		return ret;
 	ret = plan_make(sub->spec, &sub->plan);

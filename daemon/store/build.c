@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Builds and images: which kernels can be booted, and what is in their initramfs. */
+/* Builds and images: what can be booted, and what is in its initramfs. */
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
@@ -20,9 +20,13 @@ static const struct {
 	const char *name;
 	bool required;
 } keys[] = {
-	{"name", true},		  {"subject", true}, {"kernel", true},	       {"build_id", true},
-	{"release", false},	  {"base", false},   {"compiler", false},      {"config", false},
-	{"config_sha256", false}, {"log", false},    {"series_sha256", false}, {"key", false},
+	{"name", true},		  {"subject", true},
+	{"kernel", true},	  {"build_id", true},
+	{"release", false},	  {"base", false},
+	{"compiler", false},	  {"config", false},
+	{"config_sha256", false}, {"log", false},
+	{"series_sha256", false}, {"key", false},
+	{"hypervisor", false},	  {"hypervisor_build_id", false},
 };
 
 static bool known_key(const char *name)
@@ -43,6 +47,34 @@ static bool good_name(const char *name)
 		       len;
 }
 
+static int check_build_id(const json_t *build, const char *key, const char *whose,
+			  struct problem *problem)
+{
+	const char *build_id = json_string_value(json_object_get(build, key));
+
+	if (strlen(build_id) < 16 || strlen(build_id) > 64 ||
+	    strspn(build_id, "0123456789abcdef") != strlen(build_id))
+		return problem_set(problem, 422, key, "must be the %s's GNU build-id in hex",
+				   whose);
+	return 0;
+}
+
+/* The file and its proof: one without the other is of no use. */
+static int check_hypervisor(const json_t *build, struct problem *problem)
+{
+	const json_t *file = json_object_get(build, "hypervisor");
+	const json_t *build_id = json_object_get(build, "hypervisor_build_id");
+
+	if (!file && !build_id)
+		return 0;
+	if (!file || !build_id)
+		return problem_set(problem, 422, file ? "hypervisor_build_id" : "hypervisor",
+				   "is missing: a hypervisor needs its file and its build-id");
+	if (*json_string_value(file) != '/')
+		return problem_set(problem, 422, "hypervisor", "must be an absolute path");
+	return check_build_id(build, "hypervisor_build_id", "hypervisor", problem);
+}
+
 /**
  * build_check() - is this object a build manifest?
  *
@@ -50,9 +82,10 @@ static bool good_name(const char *name)
  */
 int build_check(const json_t *build, struct problem *problem)
 {
-	const char *key, *build_id;
 	json_t *value, *item;
+	const char *key;
 	size_t i;
+	int ret;
 
 	if (!json_is_object(build))
 		return problem_set(problem, 400, NULL, "a build is a JSON object");
@@ -77,14 +110,12 @@ int build_check(const json_t *build, struct problem *problem)
 	if (!good_name(json_string_value(json_object_get(build, "name"))))
 		return problem_set(problem, 422, "name",
 				   "must be 1 to 64 letters, digits, dots, dashes or underscores");
-	build_id = json_string_value(json_object_get(build, "build_id"));
-	if (strlen(build_id) < 16 || strlen(build_id) > 64 ||
-	    strspn(build_id, "0123456789abcdef") != strlen(build_id))
-		return problem_set(problem, 422, "build_id",
-				   "must be the kernel's GNU build-id in hex");
+	ret = check_build_id(build, "build_id", "kernel", problem);
+	if (ret)
+		return ret;
 	if (*json_string_value(json_object_get(build, "kernel")) != '/')
 		return problem_set(problem, 422, "kernel", "must be an absolute path");
-	return 0;
+	return check_hypervisor(build, problem);
 }
 
 static int load_manifest(const char *dir, const char *file, json_t **ret_json)

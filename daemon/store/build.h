@@ -8,8 +8,9 @@
 #include "base/problem.h"
 
 /*
- * A build is a kernel that can be booted: found as a manifest that kernel/build.sh wrote, or
- * registered over HTTP with the same keys. An image is the initramfs of a subject.
+ * A build is a kernel that can be booted, or a hypervisor with the kernel of its first domain:
+ * found as a manifest that kernel/build.sh or xen/build.sh wrote, or registered over HTTP with the
+ * same keys. An image is the initramfs of a subject.
  */
 int build_list(sqlite3 *db, const char *builds_dir, json_t **ret_builds);
 int build_find(sqlite3 *db, const char *builds_dir, const char *name, json_t **ret_build);

@@ -14,7 +14,7 @@
 #include "store/db.h"
 #include "store/events_priv.h"
 
-#define EVENTS_VERSION "1"
+#define EVENTS_VERSION 2
 #define BUSY_MS 30000
 
 /*
@@ -24,28 +24,8 @@
  */
 #define EMPTY_TABLES_MAX 64
 
-/**
- * struct ingest - one capture on its way into the tables
- * @tables: by what the event's records start with
- * @used: the same, in order of appearance
- */
-struct ingest {
-	struct events_db *db;
-	struct tracedat_file *file;
-	const struct ingest_run *run;
-	struct event_table *tables[UINT16_MAX + 1];
-	struct event_table *used[TRACEDAT_MAX_FORMATS];
-	size_t n_used;
-	struct ingest_cpu cpus[TRACEDAT_MAX_CPUS];
-	uint64_t records;
-	int64_t first_ts;
-	int64_t last_ts;
-	char *error;
-	size_t error_size;
-};
-
-static int __attribute__((format(printf, 3, 4)))
-refuse(struct ingest *in, int err, const char *fmt, ...)
+/** ingest_refuse() - say why an ingest ends; returns @err */
+int ingest_refuse(struct ingest *in, int err, const char *fmt, ...)
 {
 	va_list args;
 
@@ -67,26 +47,36 @@ static void empty_log(sqlite3 *db)
 	sqlite3_busy_timeout(db, BUSY_MS);
 }
 
-static int create_schema(sqlite3 *db)
+/* What makes version n of the file from version n - 1. */
+static const char *const schema_files[EVENTS_VERSION] = {"schema/events.sql",
+							 "schema/events_xen.sql"};
+
+static int run_schema(sqlite3 *db, const char *name)
 {
 	const struct embedded *file = embedded_files;
-	int64_t version;
-	int ret;
 
-	while (file->name && strcmp(file->name, "schema/events.sql"))
+	while (file->name && strcmp(file->name, name))
 		file++;
 	if (!file->name)
 		return -ENOENT;
+	return sqlite3_exec(db, file->data, NULL, NULL, NULL) == SQLITE_OK ? 0 : db_error(db, name);
+}
+
+static int update_schema(sqlite3 *db)
+{
+	char pragma[64];
+	int64_t version;
+	int ret;
+
+	snprintf(pragma, sizeof(pragma), "PRAGMA user_version = %d", EVENTS_VERSION);
 	ret = db_begin(db);
 	if (ret)
 		return ret;
-	/* Somebody else may have made it while we waited. */
+	/* Somebody else may have done it while we waited. */
 	ret = db_get_int(db, &version, "PRAGMA user_version", "");
-	if (!ret && !version &&
-	    (sqlite3_exec(db, file->data, NULL, NULL, NULL) != SQLITE_OK ||
-	     sqlite3_exec(db, "PRAGMA user_version = " EVENTS_VERSION, NULL, NULL, NULL) !=
-		     SQLITE_OK))
-		ret = db_error(db, file->name);
+	for (int64_t i = version; i < EVENTS_VERSION && !ret; i++)
+		ret = run_schema(db, schema_files[i]);
+	ret = ret ?: db_run(db, pragma, "");
 	ret = db_end(db, ret);
 	empty_log(db);
 	return ret;
@@ -114,14 +104,13 @@ static int prepare_file(sqlite3 *db, const char *path)
 	if (sqlite3_exec(db, pragmas, NULL, NULL, NULL) != SQLITE_OK)
 		return db_error(db, path);
 	ret = db_get_int(db, &version, "PRAGMA user_version", "");
-	if (!ret && version > atoi(EVENTS_VERSION)) {
-		log_err("%s is of schema %lld, this labd knows up to " EVENTS_VERSION
-			": use a newer labd",
-			path, (long long)version);
+	if (!ret && version > EVENTS_VERSION) {
+		log_err("%s is of schema %lld, this labd knows up to %d: use a newer labd", path,
+			(long long)version, EVENTS_VERSION);
 		ret = -EPROTO;
 	}
-	if (!ret && !version)
-		ret = create_schema(db);
+	if (!ret && version < EVENTS_VERSION)
+		ret = update_schema(db);
 	return ret;
 }
 
@@ -164,6 +153,28 @@ void events_close(struct events_db *db)
 	free(db);
 }
 
+/**
+ * ingest_use() - records of this run go to @table, which becomes the ingest's, also on failure
+ *
+ * Return: 0, or -EBADMSG with the reason set.
+ */
+int ingest_use(struct ingest *in, struct event_table *table)
+{
+	if (in->n_used == ARRAY_SIZE(in->used)) {
+		event_table_free(table);
+		return ingest_refuse(in, -EBADMSG,
+				     "the capture holds records of more than %zu events",
+				     ARRAY_SIZE(in->used));
+	}
+	in->used[in->n_used++] = table;
+	/* Ids differ between kernels, names do not. */
+	for (size_t i = 0; i + 1 < in->n_used; i++)
+		if (!strcmp(in->used[i]->event, table->event))
+			return ingest_refuse(in, -EBADMSG, "the capture holds two formats of %s",
+					     table->event);
+	return 0;
+}
+
 static int open_table(struct ingest *in, uint16_t id)
 {
 	const struct tracedat_format *format = tracedat_find_format(in->file, id);
@@ -171,33 +182,26 @@ static int open_table(struct ingest *in, uint16_t id)
 	struct event_table *table;
 	int ret;
 
-	if (in->n_used == ARRAY_SIZE(in->used))
-		return refuse(in, -EBADMSG, "the capture holds records of more than %zu events",
-			      ARRAY_SIZE(in->used));
 	if (format) {
 		ret = event_layout_parse(format, &layout);
 		if (ret == -EBADMSG || ret == -E2BIG)
-			return refuse(in, -EBADMSG, "the format of %s:%s %s", format->system,
-				      format->name,
-				      ret == -E2BIG ? "has too many fields" : "does not parse");
+			return ingest_refuse(in, -EBADMSG, "the format of %s:%s %s", format->system,
+					     format->name,
+					     ret == -E2BIG ? "has too many fields"
+							   : "does not parse");
 		ret = ret ?: event_table_open(in->db->db, layout, &table);
 		if (ret == -E2BIG)
-			return refuse(in, -EBADMSG,
-				      "%s:%s has too many different formats in this experiment",
-				      format->system, format->name);
+			return ingest_refuse(
+				in, -EBADMSG,
+				"%s:%s has too many different formats in this experiment",
+				format->system, format->name);
 	} else {
 		ret = event_table_unknown(id, &table);
 	}
 	if (ret)
 		return ret;
-	in->used[in->n_used++] = table;
 	in->tables[id] = table;
-	/* Ids differ between kernels, names do not. */
-	for (size_t i = 0; i + 1 < in->n_used; i++)
-		if (!strcmp(in->used[i]->event, table->event))
-			return refuse(in, -EBADMSG, "the capture holds two formats of %s",
-				      table->event);
-	return 0;
+	return ingest_use(in, table);
 }
 
 static int open_empty_tables(struct ingest *in)
@@ -213,9 +217,20 @@ static int open_empty_tables(struct ingest *in)
 	return ret;
 }
 
-static int flush(struct ingest *in)
+/** ingest_flush() - store what waits in the batch; 0 or negative errno */
+int ingest_flush(struct ingest *in)
 {
 	return event_batch_flush(in->db->batch, in->used, in->n_used);
+}
+
+/** ingest_saw() - a record of this time is in the run */
+void ingest_saw(struct ingest *in, int64_t ts)
+{
+	if (!in->records || ts < in->first_ts)
+		in->first_ts = ts;
+	if (!in->records || ts > in->last_ts)
+		in->last_ts = ts;
+	in->records++;
 }
 
 static int push(struct ingest *in, unsigned int cpu, const struct page_record *record)
@@ -233,13 +248,14 @@ static int push(struct ingest *in, unsigned int cpu, const struct page_record *r
 	table->count++;
 	if (!table->layout)
 		return 0;
-	return event_batch_push(in->db->batch, table, cpu, record) ? flush(in) : 0;
+	return event_batch_push(in->db->batch, table, cpu, record) ? ingest_flush(in) : 0;
 }
 
 static int note_loss(struct ingest *in, unsigned int cpu, int64_t from_ts, int64_t to_ts,
 		     int64_t missed)
 {
-	static const char sql[] = "INSERT INTO run_loss VALUES (?1, ?2, ?3, ?4, ?5)";
+	static const char sql[] =
+		"INSERT INTO run_loss (run, cpu, from_ts, to_ts, count) VALUES (?1, ?2, ?3, ?4, ?5)";
 	int64_t run = in->run->run;
 
 	if (missed == PAGE_MISSED_UNKNOWN) {
@@ -270,11 +286,7 @@ static int read_page(struct ingest *in, unsigned int cpu, const uint8_t *page, s
 			missed = 0;
 		}
 		*last = (int64_t)record.ts;
-		if (!in->records || *last < in->first_ts)
-			in->first_ts = *last;
-		if (!in->records || *last > in->last_ts)
-			in->last_ts = *last;
-		in->records++;
+		ingest_saw(in, *last);
 		ret = ret ?: push(in, cpu, &record);
 	}
 	in->cpus[cpu].records += n;
@@ -295,9 +307,9 @@ static int read_span(struct ingest *in, const struct tracedat_span *span)
 		ret = read_page(in, span->cpu, span->pages + at,
 				left < page_size ? left : page_size, &last);
 		if (ret == -EBADMSG && !*in->error)
-			refuse(in, ret,
-			       "the capture is damaged: page %llu of CPU %u does not decode",
-			       (unsigned long long)(at / page_size), span->cpu);
+			ingest_refuse(in, ret,
+				      "the capture is damaged: page %llu of CPU %u does not decode",
+				      (unsigned long long)(at / page_size), span->cpu);
 	}
 	return ret;
 }
@@ -312,7 +324,8 @@ static int note_run(struct ingest *in)
 		     "INSERT INTO run VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
 		     "iittttiiittt", run->run, (int64_t)run->round, run->arm, run->scenario,
 		     run->capture, run->sha256, (int64_t)in->records, in->first_ts, in->last_ts,
-		     in->file->clock, in->file->uname, in->file->cpustat);
+		     in->file ? in->file->clock : "xen", in->file ? in->file->uname : "",
+		     in->file ? in->file->cpustat : NULL);
 	for (size_t i = 0; i < in->n_used && !ret; i++) {
 		const struct event_table *table = in->used[i];
 		int64_t count = table->count;
@@ -325,9 +338,9 @@ static int note_run(struct ingest *in)
 			ret = db_run(db, "INSERT INTO run_span VALUES (?1, ?2, ?3, NULL, NULL, ?4)",
 				     "itii", run->run, table->event, table->version, count);
 	}
-	for (unsigned int cpu = 0; cpu < in->file->n_cpus && !ret; cpu++)
-		ret = db_run(db, "INSERT INTO run_cpu VALUES (?1, ?2, ?3, ?4, ?5)", "iiiii",
-			     run->run, (int64_t)cpu, (int64_t)in->cpus[cpu].records,
+	for (unsigned int cpu = 0; in->file && cpu < in->file->n_cpus && !ret; cpu++)
+		ret = db_run(db, "INSERT INTO run_cpu VALUES (?1, 'linux', ?2, ?3, ?4, ?5, NULL)",
+			     "iiiii", run->run, (int64_t)cpu, (int64_t)in->cpus[cpu].records,
 			     (int64_t)in->cpus[cpu].lost, (int64_t)in->cpus[cpu].lost_unknown);
 	return ret;
 }
@@ -339,10 +352,20 @@ static int check_clock(struct ingest *in)
 
 	for (size_t i = 0; i < ARRAY_SIZE(not_ns); i++)
 		if (!strcmp(in->file->clock, not_ns[i]))
-			return refuse(in, -EBADMSG,
-				      "the capture's clock is %s, which does not count ns",
-				      not_ns[i]);
+			return ingest_refuse(in, -EBADMSG,
+					     "the capture's clock is %s, which does not count ns",
+					     not_ns[i]);
 	return 0;
+}
+
+static int store_linux(struct ingest *in)
+{
+	int ret;
+
+	ret = open_empty_tables(in);
+	for (size_t i = 0; i < in->file->n_spans && !ret; i++)
+		ret = read_span(in, &in->file->spans[i]);
+	return ret ?: ingest_flush(in);
 }
 
 static int store(struct ingest *in)
@@ -354,13 +377,14 @@ static int store(struct ingest *in)
 	ret = db_begin(db);
 	if (ret)
 		return ret;
-	ret = open_empty_tables(in);
-	for (size_t i = 0; i < in->file->n_spans && !ret; i++)
-		ret = read_span(in, &in->file->spans[i]);
-	ret = ret ?: flush(in);
+	if (in->file)
+		ret = store_linux(in);
+	if (in->xen)
+		ret = ret ?: ingest_xen(in);
 	ret = ret ?: note_run(in);
 	if (ret && !*in->error)
-		refuse(in, ret, "%s", ret == -ENOSPC ? "the disk is full" : sqlite3_errmsg(db));
+		ingest_refuse(in, ret, "%s",
+			      ret == -ENOSPC ? "the disk is full" : sqlite3_errmsg(db));
 	/* Statements first: a rollback undoes the tables that they are prepared on. */
 	for (size_t i = 0; i < in->n_used; i++)
 		event_table_free(in->used[i]);
@@ -369,29 +393,31 @@ static int store(struct ingest *in)
 	return ret;
 }
 
-/* Is the run here already? Then it is of this capture, or somebody mixes up two experiments. */
+/* Is the run here already? Then it is of these captures, or somebody mixes up two experiments. */
 static int find_run(struct events_db *db, const struct ingest_run *run, char *ret_error,
 		    size_t error_size)
 {
-	char *sha256;
+	int64_t same;
 	int ret;
 
-	ret = db_get_text(db->db, &sha256, "SELECT sha256 FROM run WHERE run = ?1", "i", run->run);
+	ret = db_get_int(db->db, &same,
+			 "SELECT r.sha256 = ?2 AND x.sha256 IS ?3 FROM run r"
+			 " LEFT JOIN run_xen x ON x.run = r.run WHERE r.run = ?1",
+			 "itt", run->run, run->sha256, run->xen_path ? run->xen_sha256 : NULL);
 	if (ret)
 		return ret;
-	if (strcmp(sha256, run->sha256)) {
+	if (!same) {
 		snprintf(ret_error, error_size, "run %lld is stored already, of another capture",
 			 (long long)run->run);
 		ret = -EEXIST;
 	}
-	free(sha256);
 	return ret;
 }
 
 /**
- * events_ingest() - decode a capture and store its events, all of them or none
- * @capture_path: trace.dat version 6
- * @run: what the capture is; a run that is stored already is not stored again
+ * events_ingest() - decode a run's captures and store their events, all of them or none
+ * @capture_path: trace.dat version 6; NULL for a run that has a hypervisor's capture only
+ * @run: what the captures are; a run that is stored already is not stored again
  * @ret_result: the same in both cases; the caller's, with ingest_result_free()
  * @ret_error: one sentence on failure
  * @error_size: room in @ret_error
@@ -421,10 +447,16 @@ int events_ingest(struct events_db *db, const char *capture_path, const struct i
 	in->run = run;
 	in->error = ret_error;
 	in->error_size = error_size;
-	ret = tracedat_open(capture_path, &in->file, ret_error, error_size);
-	ret = ret ?: check_clock(in);
+	if (capture_path)
+		ret = tracedat_open(capture_path, &in->file, ret_error, error_size)
+			      ?: check_clock(in);
+	else
+		ret = 0;
+	if (run->xen_path)
+		ret = ret ?: xentrace_open(run->xen_path, &in->xen, ret_error, error_size);
 	ret = ret ?: store(in);
 	tracedat_close(in->file);
+	xentrace_close(in->xen);
 	free(in);
 	return ret ?: event_result_load(db->db, run->run, ret_result);
 }

@@ -3,8 +3,11 @@
 #define LABD_STORE_EVENTS_H
 
 #include <sqlite3.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "capture/flush_order.h"
 
 /*
  * One file of raw events per experiment, events/<experiment>.db: a typed table per tracepoint
@@ -13,7 +16,8 @@
  * transaction; it is then found by its span of rowids, so that no index is needed to read it back.
  *
  * Fields are named by their columns: a field that would hide a column of every table is f_<name>,
- * element n of a small array is <name>_<n>. Unsigned 64-bit values above INT64_MAX are stored as
+ * element n of a small array is <name>_<n>. A hypervisor's records are the events xen:<name>, on
+ * the kernel's clock (capture/xen_records.h). Unsigned 64-bit values above INT64_MAX are stored as
  * two's complement.
  */
 struct events_db;
@@ -21,7 +25,7 @@ struct events_db;
 #define EVENTS_MAX_CPUS 512
 
 /**
- * struct ingest_run - the run that a capture belongs to; strings stay the caller's
+ * struct ingest_run - the run that captures belong to; strings stay the caller's
  */
 struct ingest_run {
 	int64_t run;
@@ -30,7 +34,14 @@ struct ingest_run {
 	const char *scenario;
 	const char *capture; /* relative to the data directory */
 	const char *sha256;
+	const char *xen_path;	 /* the hypervisor's capture: the file, NULL without one */
+	const char *xen_capture; /* the same as @capture is */
+	const char *xen_sha256;
+	uint32_t tsc_khz; /* of a hypervisor's capture that does not say it, or 0 */
 };
+
+#define INGEST_LINUX "linux"
+#define INGEST_XEN "xen"
 
 struct ingest_event {
 	char *event; /* "system:event" */
@@ -39,24 +50,30 @@ struct ingest_event {
 
 /**
  * struct ingest_cpu - what a capture holds of one CPU
+ * @source: INGEST_LINUX or INGEST_XEN: whose CPU it is
  * @records: data records decoded
  * @lost: events that the pages say were overwritten, where they say how many
  * @lost_unknown: gaps of unknown size
+ * @closed: Xen's buffer was read to its end; also true where nobody can know
  */
 struct ingest_cpu {
+	const char *source;
 	unsigned int cpu;
 	uint64_t records;
 	uint64_t lost;
 	uint64_t lost_unknown;
+	bool closed;
 };
 
 /**
  * struct ingest_loss - a gap in one CPU's events
- * @from_ts: last event before the gap, 0 at the start
+ * @source: INGEST_LINUX or INGEST_XEN
+ * @from_ts: last event before the gap, 0 at the start; of Xen's, the first that was lost
  * @to_ts: first event behind it
  * @count: events lost, -1 when the ring does not say
  */
 struct ingest_loss {
+	const char *source;
 	unsigned int cpu;
 	int64_t from_ts;
 	int64_t to_ts;
@@ -100,6 +117,8 @@ struct event_pairs {
 };
 
 #define EVENTS_MAX_KEYS 4
+
+int events_flush_order(struct events_db *db, int64_t run, struct order_result *ret_result);
 
 int events_pairs(struct events_db *db, int64_t run, const char *begin, const char *end,
 		 char *const *keys, size_t n_keys, struct event_pairs *ret_pairs);

@@ -16,8 +16,6 @@
 #include "store/db.h"
 #include "store/events_priv.h"
 
-#define BATCH_RECORDS 16384
-
 /* Text that needs repair and is at most this long needs no memory of its own. */
 #define TEXT_ON_STACK 1024
 

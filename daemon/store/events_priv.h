@@ -8,6 +8,8 @@
 
 #include "capture/decode.h"
 #include "capture/layout.h"
+#include "capture/tracedat_read.h"
+#include "capture/xentrace_read.h"
 #include "store/events.h"
 
 /* Parts of events.h's implementation; nobody else includes this. */
@@ -41,6 +43,41 @@ struct event_table {
 	uint64_t count;
 };
 
+/* Xen's known records, the unknown ones, and room for the table to grow. */
+#define INGEST_MAX_XEN_TABLES 64
+
+/**
+ * struct ingest - one run's captures on their way into the tables
+ * @file: NULL for a run without a Linux capture
+ * @tables: by what the event's records start with
+ * @used: the same and Xen's, in order of appearance
+ */
+struct ingest {
+	struct events_db *db;
+	struct tracedat_file *file;
+	struct xentrace_file *xen;
+	const struct ingest_run *run;
+	struct event_table *tables[UINT16_MAX + 1];
+	struct event_table *used[TRACEDAT_MAX_FORMATS + INGEST_MAX_XEN_TABLES];
+	size_t n_used;
+	struct ingest_cpu cpus[TRACEDAT_MAX_CPUS];
+	uint64_t records;
+	int64_t first_ts;
+	int64_t last_ts;
+	char *error;
+	size_t error_size;
+};
+
+/* events.c */
+int ingest_refuse(struct ingest *in, int err, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+int ingest_use(struct ingest *in, struct event_table *table);
+void ingest_saw(struct ingest *in, int64_t ts);
+int ingest_flush(struct ingest *in);
+
+/* events_xen.c: a hypervisor's capture */
+int ingest_xen(struct ingest *in);
+
 /* events_table.c: tables, versions and views made from formats */
 int event_table_open(sqlite3 *db, struct event_layout *layout, struct event_table **ret_table);
 int event_table_unknown(uint16_t id, struct event_table **ret_table);
@@ -49,6 +86,7 @@ void event_table_free(struct event_table *table);
 /* events_batch.c: the virtual table that feeds INSERT … SELECT */
 #define BATCH_FIXED_COLUMNS 4 /* run, cpu, ts_ns, pid */
 #define BATCH_END UINT32_MAX
+#define BATCH_RECORDS 16384
 
 int event_batch_open(sqlite3 *db, struct event_batch **ret_batch);
 void event_batch_free(struct event_batch *batch);

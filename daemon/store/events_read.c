@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/util.h"
+#include "capture/xen_records.h"
 #include "store/db.h"
 #include "store/events_priv.h"
 
@@ -237,8 +238,17 @@ struct gap {
 	int64_t to;
 };
 
-/* Gaps that do not overlap, by CPU and then by time. */
-static int load_gaps(sqlite3 *db, int64_t run, bool per_cpu, struct gap **ret_gaps, size_t *ret_n)
+static const char *source_of(const char *event)
+{
+	return strncmp(event, XEN_SYSTEM, strlen(XEN_SYSTEM)) ? INGEST_LINUX : INGEST_XEN;
+}
+
+/*
+ * Gaps that do not overlap, by CPU and then by time. Between two events of Xen only its own losses
+ * matter, and the same for the kernel's; between one of each, both.
+ */
+static int load_gaps(sqlite3 *db, int64_t run, const char *begin, const char *end, bool per_cpu,
+		     struct gap **ret_gaps, size_t *ret_n)
 {
 	sqlite3_stmt *stmt;
 	struct gap *gaps;
@@ -252,10 +262,10 @@ static int load_gaps(sqlite3 *db, int64_t run, bool per_cpu, struct gap **ret_ga
 	gaps = calloc(rows + 1, sizeof(*gaps));
 	if (!gaps)
 		return -ENOMEM;
-	ret = db_prepare(
-		db, &stmt,
-		"SELECT iif(?2, cpu, -1) AS c, from_ts, to_ts FROM run_loss WHERE run = ?1 ORDER BY c, from_ts",
-		"ii", run, (int64_t)per_cpu);
+	ret = db_prepare(db, &stmt,
+			 "SELECT iif(?2, cpu, -1) AS c, from_ts, to_ts FROM run_loss "
+			 "WHERE run = ?1 AND source IN (?3, ?4) ORDER BY c, from_ts",
+			 "iitt", run, (int64_t)per_cpu, source_of(begin), source_of(end));
 	if (ret) {
 		free(gaps);
 		return ret;
@@ -389,7 +399,7 @@ int events_pairs(struct events_db *db, int64_t run, const char *begin, const cha
 			m.cpu_key = i;
 	ret = load_moments(db->db, run, begin, keys, n_keys, &begins, &n_begins);
 	ret = ret ?: load_moments(db->db, run, end, keys, n_keys, &ends, &n_ends);
-	ret = ret ?: load_gaps(db->db, run, m.cpu_key >= 0, &gaps, &m.n_gaps);
+	ret = ret ?: load_gaps(db->db, run, begin, end, m.cpu_key >= 0, &gaps, &m.n_gaps);
 	if (ret)
 		goto out_free;
 	m.gaps = gaps;

@@ -22,13 +22,22 @@ static int fill_event(void *array, size_t i, sqlite3_stmt *row)
 	return event->event ? 0 : -ENOMEM;
 }
 
+static const char *source_of(sqlite3_stmt *row, int column)
+{
+	const char *source = (const char *)sqlite3_column_text(row, column);
+
+	return source && !strcmp(source, INGEST_XEN) ? INGEST_XEN : INGEST_LINUX;
+}
+
 static int fill_cpu(void *array, size_t i, sqlite3_stmt *row)
 {
 	((struct ingest_cpu *)array)[i] = (struct ingest_cpu){
+		.source = source_of(row, 4),
 		.cpu = sqlite3_column_int(row, 0),
 		.records = sqlite3_column_int64(row, 1),
 		.lost = sqlite3_column_int64(row, 2),
 		.lost_unknown = sqlite3_column_int64(row, 3),
+		.closed = sqlite3_column_int(row, 5),
 	};
 	return 0;
 }
@@ -36,6 +45,7 @@ static int fill_cpu(void *array, size_t i, sqlite3_stmt *row)
 static int fill_loss(void *array, size_t i, sqlite3_stmt *row)
 {
 	((struct ingest_loss *)array)[i] = (struct ingest_loss){
+		.source = source_of(row, 4),
 		.cpu = sqlite3_column_int(row, 0),
 		.from_ts = sqlite3_column_int64(row, 1),
 		.to_ts = sqlite3_column_int64(row, 2),
@@ -121,12 +131,14 @@ int event_result_load(sqlite3 *db, int64_t run, struct ingest_result *ret_result
 			      &result.n_events);
 	ret = ret
 		      ?: load(db,
-			      "SELECT cpu, records, lost, lost_unknown FROM run_cpu WHERE run = ?1 ORDER BY cpu",
+			      "SELECT cpu, records, lost, lost_unknown, source, closed IS NOT 0 "
+			      "FROM run_cpu WHERE run = ?1 ORDER BY source, cpu",
 			      run, sizeof(*result.cpus), fill_cpu, (void **)&result.cpus,
 			      &result.n_cpus);
 	ret = ret
 		      ?: load(db,
-			      "SELECT cpu, from_ts, to_ts, coalesce(count, -1) FROM run_loss WHERE run = ?1 "
+			      "SELECT cpu, from_ts, to_ts, coalesce(count, -1), source "
+			      "FROM run_loss WHERE run = ?1 "
 			      "ORDER BY rowid",
 			      run, sizeof(*result.losses), fill_loss, (void **)&result.losses,
 			      &result.n_losses);

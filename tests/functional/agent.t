@@ -106,6 +106,9 @@ script("busy", 'dd if=/dev/zero of=/dev/null bs=1 count=$1 2>/dev/null; echo "{\
 script("bad", 'echo no json; echo why >&2; exit 3');
 script("stuck", 'sleep 1000 & sleep 1000');
 
+# There is no Xen here, so that this one is never of use.
+script("xentrace", 'for file; do :; done; while :; do echo record >$file; sleep 0.1; done');
+
 my $hello = start();
 like($hello->{build_id}, qr/^[0-9a-f]{40}$/, "HELLO has the kernel's build-id");
 is($hello->{env}{cpus}, 0 + qx{getconf _NPROCESSORS_ONLN}, "and its environment");
@@ -130,6 +133,18 @@ is($done->{state}, "trace-failed", "an event that the kernel lacks is no run");
 like($done->{error}, qr/raw_syscalls:nothing/, "and is named");
 $done = job("../bin/sh", []);
 like($done->{error}, qr/plain name/, "a workload is a name, not a path");
+
+SKIP: {
+	skip "there is Xen here", 5 if -e "/dev/xen/privcmd";
+	$done = job("busy", ["1"], xen_mask => 0x0810f000);
+	is($done->{state}, "trace-failed", "Xen cannot be traced without Xen");
+	like($done->{error}, qr{^cannot write to Xen's trace: /dev/xen/privcmd: No such file}, "and what is missing is named");
+	is($done->{xen}, undef, "there is no account of a trace that never was");
+	ok(!-s "$dir/capture", "and no file");
+	is(job("busy", ["1"])->{state}, "ok", "the next run is not harmed");
+}
+$done = job("busy", ["1"], xen_mask => 0x0010f000);
+like($done->{error}, qr/leaves out the guest's records/, "a mask without the anchors' class is refused");
 
 put("JOB", encode_json({ run => 8, workload => "stuck", argv => [], seed => "1", timeout_ms => 300,
 	trace => { events => [], kprobes => [], buffer_kib_per_cpu => 64, clock => "mono" } }));

@@ -41,6 +41,10 @@ my @mistakes = (
 	[ "unknown subject", "subject", qr/no image/, sub { $_[0]{subject} = "vmware" } ],
 	[ "duplicate arms", "arms[1].name", qr/base/, sub { $_[0]{arms}[1]{name} = "base" } ],
 	[ "duplicate scenarios", "scenarios[1].name", qr/same16/, sub { $_[0]{scenarios}[1]{name} = "same16" } ],
+	[ "unknown record of Xen's", "trace.events[0]", qr/no record xen:zap/, sub { $_[0]{trace}{events}[0] = "xen:zap" } ],
+	[ "mask of no classes", "trace.xen_mask", qr/mask/, sub { $_[0]{trace}{xen_mask} = "0x1" } ],
+	[ "Xen on another clock", "trace.clock", qr/mono/,
+		sub { $_[0]{trace}{xen_mask} = "0x2f000"; $_[0]{trace}{clock} = "boot" } ],
 	[ "event not recorded", "metrics[0].event", qr/not recorded|record/, sub { $_[0]{metrics}[0]{event} = "kvm:kvm_exit" } ],
 	[ "no arms", "arms", qr/2/, sub { $_[0]{arms} = [] } ],
 );

@@ -18,7 +18,8 @@ static void check_clean(const char *text)
 			abort();
 }
 
-static struct console_report read_cut(const uint8_t *data, size_t size, size_t cut)
+static struct console_report read_cut(enum console_source source, const uint8_t *data, size_t size,
+				      size_t cut)
 {
 	struct boot_facts facts = {.stop = STOP_CONSOLE};
 	struct console_report report;
@@ -30,7 +31,7 @@ static struct console_report read_cut(const uint8_t *data, size_t size, size_t c
 		abort();
 	for (; size; data += n, size -= n) {
 		n = cut < size ? cut : size;
-		console_feed(console, CONSOLE_SERIAL, data, n);
+		console_feed(console, source, data, n);
 		console_feed(console, CONSOLE_AGENT, data, n);
 	}
 	console_end(console);
@@ -47,12 +48,14 @@ static struct console_report read_cut(const uint8_t *data, size_t size, size_t c
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+	enum console_source source;
 	struct console_report whole, cut;
 
 	if (!size)
 		return 0;
-	whole = read_cut(data + 1, size - 1, size);
-	cut = read_cut(data + 1, size - 1, 1 + data[0]);
+	source = data[0] & 1 ? CONSOLE_XEN : CONSOLE_SERIAL;
+	whole = read_cut(source, data + 1, size - 1, size);
+	cut = read_cut(source, data + 1, size - 1, 1 + data[0]);
 	if (whole.cause != cut.cause || strcmp(whole.line, cut.line) || whole.bytes != cut.bytes)
 		abort();
 	return 0;

@@ -131,6 +131,22 @@ sub finish {
 	return $state;
 }
 
+# The queries of docs/sql.md: {title, sql, may_be_empty} of each. Those under a heading "Xen: …" need an experiment
+# with a hypervisor, and are had with doc_queries("xen").
+sub doc_queries {
+	my $subject = shift // "";
+	open my $fh, "<", "$top/docs/sql.md" or die "docs/sql.md: $!";
+	my ($title, @queries) = ("");
+	for my $part (split /^(?=## |```)/m, do { local $/; <$fh> }) {
+		$title = $1 if $part =~ /^## (.*)/;
+		next if $part !~ /^```sql\n(.*)/s;
+		my $sql = $1;
+		push @queries, { title => $title, sql => $sql, may_be_empty => scalar $sql =~ /v_loss|NOT IN \('ok'|failed > 0/ }
+			if ($title =~ /^Xen: / ? "xen" : "") eq $subject;
+	}
+	return @queries;
+}
+
 # Rows of a query on lab.db with the experiment's events attached, as a list of lists; :experiment is bound.
 sub sql {
 	my ($self, $query, $id) = @_;

@@ -44,7 +44,26 @@ START_TEST(accepts)
 	ck_assert_str_eq(job.kprobes[1].fetch, "");
 	ck_assert_uint_eq(job.buffer_kib, 65536);
 	ck_assert_str_eq(job.clock, "mono");
+	ck_assert_uint_eq(job.xen_mask, 0);
 	agent_job_free(&job);
+}
+END_TEST
+
+/* A mask that nobody has is 0; the highest one has all bits. */
+START_TEST(accepts_xen_mask)
+{
+	static const uint32_t masks[] = {0x0810f000, 0x0800f000, 0xffffffff};
+	json_t *root = json_loads(good, 0, NULL);
+	char error[AGENT_ERROR_SIZE], *text;
+	struct agent_job job;
+
+	json_object_set_new(json_object_get(root, "trace"), "xen_mask", json_integer(masks[_i]));
+	text = json_dumps(root, 0);
+	ck_assert_int_eq(agent_job_parse(text, strlen(text), &job, error), 0);
+	ck_assert_uint_eq(job.xen_mask, masks[_i]);
+	agent_job_free(&job);
+	free(text);
+	json_decref(root);
 }
 END_TEST
 
@@ -83,6 +102,15 @@ static const struct {
 	{"trace", "kprobes", "[\"p:labd/zap 0xffff\"]", "kprobes"},
 	{"trace", "kprobes", "[\"p:labd/zap sym\\n-:labd/other\"]", "kprobes"},
 	{"trace", "kprobes", "[\"p:labd/zap sym a=1;b\"]", "kprobes"},
+	{"trace", "xen_mask", "0", "xen_mask is not"},
+	{"trace", "xen_mask", "-1", "xen_mask is not"},
+	{"trace", "xen_mask", "4294967296", "xen_mask is not"},
+	{"trace", "xen_mask", "\"0x0810f000\"", "xen_mask is not"},
+	{"trace", "xen_mask", "135327744.0", "xen_mask is not"},
+	{"trace", "xen_mask", "null", "xen_mask is not"},
+	{"trace", "xen_mask", "1110016", "leaves out"},
+	{"trace", "xen_mask", "134217728", "leaves out"},
+	{NULL, "xen_mask", "135327744", "xen_mask"},
 };
 
 START_TEST(refuses)
@@ -160,6 +188,7 @@ int main(void)
 	int failed;
 
 	tcase_add_test(tests, accepts);
+	tcase_add_loop_test(tests, accepts_xen_mask, 0, 3);
 	tcase_add_loop_test(tests, refuses, 0, sizeof(changes) / sizeof(changes[0]));
 	tcase_add_loop_test(tests, limits, 0, 3);
 	tcase_add_test(tests, not_json);

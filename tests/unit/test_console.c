@@ -31,6 +31,11 @@ static void feed(const char *text)
 	console_feed(console, CONSOLE_SERIAL, text, strlen(text));
 }
 
+static void feed_xen(const char *text)
+{
+	console_feed(console, CONSOLE_XEN, text, strlen(text));
+}
+
 static char *file_text(void)
 {
 	char *text;
@@ -63,6 +68,121 @@ static const struct {
 	{"[    1.0] WARNING: CPU: 0 PID: 1 at kernel/panic.c:1 x+0x1/0x2", CONSOLE_FINE},
 	{"a program says: Linux version 6.12", CONSOLE_FINE},
 };
+
+static const struct {
+	const char *line;
+	enum console_cause cause;
+} xen_lines[] = {
+	{"(XEN) Panic on CPU 1:", CONSOLE_PANIC},
+	{"(XEN) *** DOUBLE FAULT ***", CONSOLE_PANIC},
+	{"(XEN) Early fatal page fault at e008:ffff82d0 (cr2=0, ec=0000)", CONSOLE_PANIC},
+	{"(XEN) FATAL TRAP: vec 13, #GP[0000]", CONSOLE_PANIC},
+	{"(XEN) FATAL PAGE FAULT", CONSOLE_PANIC},
+	{"(XEN) Hardware Dom0 crashed: rebooting machine in 5 seconds.", CONSOLE_PANIC},
+	{"(XEN) Hardware Dom0 shutdown: rebooting machine", CONSOLE_REBOOT},
+	{"(XEN) Hardware Dom0 shutdown: watchdog rebooting machine", CONSOLE_REBOOT},
+	{"(XEN) Hardware domain 0 did unsupported soft reset, rebooting.", CONSOLE_REBOOT},
+	{"(XEN) Hardware Dom0 halted: halting machine", CONSOLE_FINE},
+	{"(XEN) Assertion '!p2m->defer_flush' failed at arch/x86/mm/p2m.c:12", CONSOLE_OOPS},
+	{"(XEN) Assertion checks are compiled in", CONSOLE_FINE},
+	{"(XEN) Xen BUG at common/sched/core.c:3033", CONSOLE_OOPS},
+	{"(XEN) Xen WARN at common/grant_table.c:1", CONSOLE_FINE},
+	{"(XEN) Watchdog timer detects that CPU1 is stuck!", CONSOLE_OOPS},
+	{"(XEN) Watchdog timer fired for domain 3", CONSOLE_FINE},
+	{"(XEN) domain_crash called from p2m.c:1", CONSOLE_OOPS},
+	{"(XEN) d0v1 Triple fault - invoking HVM shutdown action 1", CONSOLE_OOPS},
+	{"(XEN) AMD-Vi: IO_PAGE_FAULT: 0000:00:02.0 d0 addr 00000000fffff000 flags 0 I",
+	 CONSOLE_OOPS},
+	{"(XEN) AMD-Vi: IOMMU Extended Features:", CONSOLE_FINE},
+	{"(XEN) ILLEGAL_COMMAND_ERROR 00000000 50000000 00000000 00000000", CONSOLE_OOPS},
+	{"(XEN) [VT-D]DMAR:[DMA Write] Request device [0000:00:02.0] fault addr 1000",
+	 CONSOLE_OOPS},
+	{"(XEN) [VT-D]INTR-REMAP: Request device [0000:00:02.0] fault index 3", CONSOLE_OOPS},
+	{"(XEN) [VT-D]d0:PCIe: map 0000:00:02.0", CONSOLE_FINE},
+	/* Words of the kernel's that Xen may use for something else, and the other way about. */
+	{"(XEN) a guest says BUG: nothing of ours", CONSOLE_FINE},
+	{"[    1.0] Kernel panic - not syncing: before there is a console", CONSOLE_PANIC},
+};
+
+START_TEST(finds_xens_causes)
+{
+	const char *line = xen_lines[_i].line;
+	size_t length = strlen(line);
+
+	for (size_t cut = 0; cut <= length; cut++) {
+		teardown();
+		setup();
+		feed_xen("(XEN) Xen version 4.17.5 (...)\r\n");
+		console_feed(console, CONSOLE_XEN, line, cut);
+		console_feed(console, CONSOLE_XEN, line + cut, length - cut);
+		feed_xen("\r\n");
+		ck_assert_int_eq(report->cause, xen_lines[_i].cause);
+	}
+	/* The kernel's own console is not searched for Xen's words. */
+	teardown();
+	setup();
+	feed(line);
+	feed("\n");
+	ck_assert(*line == '[' || report->cause == CONSOLE_FINE || strstr(line, "BUG: "));
+}
+END_TEST
+
+START_TEST(xen_says_why_it_panics)
+{
+	feed_xen("(XEN) ****************************************\n(XEN) Panic on CPU 0:\n");
+	ck_assert_int_eq(report->cause, CONSOLE_PANIC);
+	ck_assert_str_eq(report->line, "(XEN) Panic on CPU 0:");
+	feed_xen("(XEN) FATAL PAGE FAULT\n(XEN) [error_code=0000]\n");
+	ck_assert_str_eq(report->line, "(XEN) Panic on CPU 0: FATAL PAGE FAULT");
+	ck_assert_str_eq(report->first, report->line);
+	teardown();
+	setup();
+	feed_xen("(XEN) Xen BUG at a.c:1\n(XEN) Panic on CPU 0:\n(XEN) Xen BUG at a.c:1\n");
+	ck_assert_str_eq(report->first, "(XEN) Xen BUG at a.c:1");
+	ck_assert_str_eq(report->line, "(XEN) Panic on CPU 0: Xen BUG at a.c:1");
+}
+END_TEST
+
+/* What dom0 says comes by Xen's console, too: whole while it has no other, else not again. */
+START_TEST(echo_of_the_kernel)
+{
+	char *text;
+
+	feed_xen(" Xen 4.17.5\n(XEN) Xen version 4.17.5\n[    0.000000] Linux version 6.12\n");
+	feed("[    0.000000] Linux version 6.12\n[    0.100000] console [ttyS1] enabled\n");
+	feed_xen("[    0.000000] Linux version 6.12\n[    0.100000] console [ttyS1] enabled\n");
+	feed_xen("(XEN) d0 is fine\n[    0.200000] BUG: only here\n");
+	console_end(console);
+	ck_assert_int_eq(report->cause, CONSOLE_OOPS);
+	ck_assert_str_eq(report->line, "[    0.200000] BUG: only here");
+	ck_assert_uint_eq(report->echoed, 3);
+	text = file_text();
+	for (char *p = text; p; p = strchr(p, '\n')) {
+		p += *p == '\n';
+		if (*p)
+			memcpy(p + 6, "234", 3);
+	}
+	ck_assert_str_eq(
+		text,
+		"[  61.234] (xen)  Xen 4.17.5\n[  61.234] (XEN) Xen version 4.17.5\n"
+		"[  61.234] (xen) [    0.000000] Linux version 6.12\n"
+		"[  61.234] [    0.000000] Linux version 6.12\n"
+		"[  61.234] [    0.100000] console [ttyS1] enabled\n"
+		"[  61.234] (XEN) d0 is fine\n"
+		"[  61.234] labd: 3 lines of the kernel came by the hypervisor's console, too\n");
+	free(text);
+}
+END_TEST
+
+START_TEST(second_xen_is_a_reboot)
+{
+	feed_xen("(XEN) Xen version 4.17.5\n");
+	feed_xen("a guest says (XEN) Xen version 4.17.5\n");
+	ck_assert_int_eq(report->cause, CONSOLE_FINE);
+	feed_xen("(XEN) Xen version 4.17.5\n");
+	ck_assert_int_eq(report->cause, CONSOLE_REBOOT);
+}
+END_TEST
 
 /* Cut at every place, and fed byte by byte. */
 START_TEST(finds_causes)
@@ -222,7 +342,12 @@ int main(void)
 	int failed;
 
 	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_set_timeout(tcase, 60);
 	tcase_add_loop_test(tcase, finds_causes, 0, ARRAY_SIZE(lines));
+	tcase_add_loop_test(tcase, finds_xens_causes, 0, ARRAY_SIZE(xen_lines));
+	tcase_add_test(tcase, xen_says_why_it_panics);
+	tcase_add_test(tcase, echo_of_the_kernel);
+	tcase_add_test(tcase, second_xen_is_a_reboot);
 	tcase_add_test(tcase, phrase_over_the_cut_of_a_long_line);
 	tcase_add_test(tcase, second_banner_is_a_reboot);
 	tcase_add_test(tcase, oops_is_the_reason_of_a_panic);

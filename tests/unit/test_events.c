@@ -379,6 +379,7 @@ START_TEST(a_full_disk_leaves_nothing)
 	char error[256];
 
 	zap_capture(zap, 11, 24);
+	limit_pages(db, "CREATE TABLE takes_the_free_page (x)");
 	limit_pages(db, "PRAGMA max_page_count = 1");
 	ck_assert_int_eq(try_ingest(db, 1, "abc", &result, error), -ENOSPC);
 	ck_assert_str_eq(error, "the disk is full");

@@ -16,6 +16,7 @@
 static char dir[] = "/tmp/labd-session-XXXXXX";
 static char console_path[64], capture_path[64], kernel_path[64], source_path[64];
 static int cancel_fd = -1;
+static bool with_xen;
 
 static void setup(void)
 {
@@ -78,6 +79,12 @@ static int play(const char *mode, int runs, struct boot_end *ret_end)
 	struct boot *boot;
 	int ret, started = 0;
 
+	if (with_xen) {
+		request.hypervisor = kernel_path;
+		request.hypervisor_build_id = "dcba";
+		request.hypervisor_cmdline = "sched=null";
+		request.cmdline = "extra=1,2";
+	}
 	setenv("FAKE_MODE", mode, 1);
 	ck_assert_int_eq(boot_start(machine_find("qemu"), &request, &boot), 0);
 	ret = boot_wait_hello(boot, &hello);
@@ -172,6 +179,55 @@ START_TEST(bad_boot)
 }
 END_TEST
 
+START_TEST(good_xen_boot)
+{
+	struct boot_end end;
+	char *text;
+
+	with_xen = true;
+	ck_assert_int_eq(play("ok", 2, &end), 0);
+	ck_assert_msg(end.state == BOOT_OK, "%s", end.detail);
+	ck_assert_int_eq(read_file(console_path, 1 << 20, &text, NULL), 0);
+	ck_assert_ptr_nonnull(strstr(text, "] (xen)  Xen 4.17.5\n"));
+	ck_assert_ptr_nonnull(strstr(text, "] (XEN) Xen version 4.17.5"));
+	ck_assert_ptr_nonnull(strstr(text, " sched=null\n"));
+	ck_assert_ptr_nonnull(strstr(text, "] [    0.000000] Linux version 6.12.0"));
+	/* Through QEMU's doubled commas and back. */
+	ck_assert_ptr_nonnull(strstr(text, "console=ttyS1,115200 "));
+	ck_assert_ptr_nonnull(strstr(text, "labd.token=t0ken extra=1,2\n"));
+	free(text);
+	with_xen = false;
+}
+END_TEST
+
+static const struct {
+	const char *mode;
+	int error;
+	enum boot_state state;
+	const char *says;
+} bad_xen[] = {
+	{"xen-panic", -EPIPE, BOOT_PANIC, "(XEN) Panic on CPU 1: FATAL PAGE FAULT"},
+	{"dom0-crash", -EPIPE, BOOT_PANIC, "Kernel panic - not syncing"},
+	{"iommu-fault", -EPIPE, BOOT_OOPS, "(XEN) AMD-Vi: IO_PAGE_FAULT"},
+	{"wrong-hypervisor", -EPROTO, BOOT_WRONG_KERNEL, "has build-id feed, the arm's has dcba"},
+	{"no-hypervisor", -EPROTO, BOOT_WRONG_KERNEL, "hypervisor"},
+	{"hang", -ETIMEDOUT, BOOT_HUNG, "fell silent"},
+};
+
+START_TEST(bad_xen_boot)
+{
+	struct boot_end end;
+
+	with_xen = true;
+	ck_assert_int_eq(play(bad_xen[_i].mode, 1, &end), bad_xen[_i].error);
+	ck_assert_msg(end.state == bad_xen[_i].state, "%s ended as %s: %s", bad_xen[_i].mode,
+		      boot_state_name(end.state), end.detail);
+	ck_assert_msg(strstr(end.detail, bad_xen[_i].says) != NULL, "%s: %s", bad_xen[_i].mode,
+		      end.detail);
+	with_xen = false;
+}
+END_TEST
+
 START_TEST(finished_run_survives_death)
 {
 	struct boot_end end;
@@ -236,11 +292,15 @@ END_TEST
 START_TEST(describe)
 {
 	json_t *description;
+	char *text;
 
-	ck_assert_int_eq(machine_find("qemu")->describe(&description), 0);
+	ck_assert_int_eq(machine_find("qemu")->describe(_i, &description), 0);
 	ck_assert_str_eq(json_string_value(json_object_get(description, "qemu_version")),
 			 "QEMU emulator version 0.0 (fake)");
 	ck_assert(json_is_boolean(json_object_get(description, "emulated")));
+	text = json_dumps(json_object_get(description, "argv"), 0);
+	ck_assert_int_eq(strstr(text, "amd-iommu") != NULL, _i);
+	free(text);
 	json_decref(description);
 	ck_assert_ptr_null(machine_find("toaster"));
 }
@@ -256,12 +316,14 @@ int main(void)
 	tcase_set_timeout(tcase, 60);
 	tcase_add_test(tcase, good_boot);
 	tcase_add_loop_test(tcase, bad_boot, 0, ARRAY_SIZE(bad));
+	tcase_add_test(tcase, good_xen_boot);
+	tcase_add_loop_test(tcase, bad_xen_boot, 0, ARRAY_SIZE(bad_xen));
 	tcase_add_test(tcase, finished_run_survives_death);
 	tcase_add_test(tcase, no_capture_is_no_file);
 	tcase_add_test(tcase, cancel_ends_at_once);
 	tcase_add_test(tcase, infra);
 	tcase_add_test(tcase, disk_trouble);
-	tcase_add_test(tcase, describe);
+	tcase_add_loop_test(tcase, describe, 0, 2);
 	suite_add_tcase(suite, tcase);
 	srunner_run_all(runner, CK_ENV);
 	return srunner_ntests_failed(runner) ? 1 : 0;

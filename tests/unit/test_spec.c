@@ -60,6 +60,35 @@ START_TEST(good_spec)
 }
 END_TEST
 
+START_TEST(xen)
+{
+	static const struct {
+		const char *trace;
+		uint32_t mask;
+	} traces[] = {
+		{"[\"kvmmmu:zap\"]", 0},
+		{"[\"kvmmmu:zap\", \"xen:p2m_flush\", \"xen:iotlb_flush\"]", 0x0810f000},
+		{"[\"kvmmmu:zap\"], \"xen_mask\": \"0x0002f000\"", 0x0802f000},
+		{"[\"kvmmmu:zap\", \"xen:p2m_flush\"], \"xen_mask\": 192512", 0x0812f000},
+		{"[\"kvmmmu:zap\"], \"xen_mask\": 0", 0},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(traces); i++) {
+		char *body = edit("[\"kvmmmu:zap\"]", traces[i].trace);
+		struct problem problem;
+		struct spec *spec;
+
+		ck_assert_msg(!parse(body, &spec, &problem), "%s: %s", problem.key, problem.detail);
+		ck_assert_uint_eq(spec_xen_mask(spec), traces[i].mask);
+		ck_assert(!spec_event_is_xen(spec->events[0]));
+		ck_assert(spec->n_events == 1 || spec_event_is_xen(spec->events[1]));
+		ck_assert_str_eq(spec->xen_cmdline, "");
+		spec_free(spec);
+		free(body);
+	}
+}
+END_TEST
+
 /* A metric that replaces the good one, and what it becomes. */
 static const struct {
 	const char *metric;
@@ -168,7 +197,27 @@ static const struct {
 	{"r16:labd/out", "r16:labd/in", 422, "trace.kprobes[1]", "labd:in is recorded twice"},
 	{"[\"kvmmmu:zap\"]", "[\"kvmmmu:zap\", \"kvmmmu:zap\"]", 422, "trace.events[1]", "twice"},
 	{"[\"kvmmmu:zap\"]", "[\"labd:out\", \"kvmmmu:zap\"]", 422, "trace.kprobes[1]", "twice"},
+	/* the hypervisor */
+	{"[\"kvmmmu:zap\"]", "[\"kvmmmu:zap\", \"xen:zap\"]", 422, "trace.events[1]",
+	 "no record xen:zap; known here are page_grant_map"},
+	{"[\"kvmmmu:zap\"]", "[\"xen:anchor\", \"xen:anchor\"]", 422, "trace.events[1]", "twice"},
+	{"p:labd/in", "p:xen/in", 422, "trace.kprobes[0]", "hypervisor's"},
+	{"\"events\"", "\"xen_mask\": 1, \"events\"", 422, "trace.xen_mask", "within 0x0ffff000"},
+	{"\"events\"", "\"xen_mask\": \"2f000\", \"events\"", 422, "trace.xen_mask", "0x0002f000"},
+	{"\"events\"", "\"xen_mask\": \"0x2f00g\", \"events\"", 422, "trace.xen_mask", "mask"},
+	{"\"events\"", "\"xen_mask\": -4096, \"events\"", 422, "trace.xen_mask", "mask"},
+	{"\"events\"", "\"xen_mask\": true, \"events\"", 422, "trace.xen_mask", "mask"},
+	{"\"events\"", "\"clock\": \"boot\", \"xen_mask\": 4096, \"events\"", 422, "trace.clock",
+	 "Must be mono"},
+	{"\"rounds\": 5", "\"rounds\": 5, \"xen_cmdline\": \"labd.x\"", 422, "xen_cmdline",
+	 "lab's own"},
+	{"\"rounds\": 5", "\"rounds\": 5, \"xen_cmdline\": \"x -- y\"", 422, "xen_cmdline",
+	 "\"--\""},
 	/* metrics */
+	{"\"event\": \"kvmmmu:zap\", \"field\"", "\"event\": \"xen:p2m_flush\", \"field\"", 422,
+	 "metrics[0].event", "xen:p2m_flush is recorded by neither"},
+	{"\"event\": \"kvmmmu:zap\", \"field\"", "\"event\": \"xen:flush\", \"field\"", 422,
+	 "metrics[0].event", "no record"},
 	{"\"event\": \"kvmmmu:zap\", \"field\"", "\"event\": \"kvmmmu:zop\", \"field\"", 422,
 	 "metrics[0].event", "kvmmmu:zop is recorded by neither"},
 	{"\"event\": \"kvmmmu:zap\", ", "", 422, "metrics[0]", "exactly one source"},
@@ -287,6 +336,7 @@ int main(void)
 	int failed;
 
 	tcase_add_test(tcase, good_spec);
+	tcase_add_test(tcase, xen);
 	tcase_add_loop_test(tcase, metric_sources, 0, ARRAY_SIZE(metrics));
 	tcase_add_loop_test(tcase, one_sentence_per_mistake, 0, ARRAY_SIZE(mistakes));
 	tcase_add_test(tcase, sizes);
