@@ -39,10 +39,23 @@ AGENT_OBJS := $(filter-out %/sha256.o,$(BASE_OBJS)) $(call objs,daemon/agent) $(
 CTL_OBJS   := $(BASE_OBJS) $(call objs,daemon/ctl)
 CHURN_OBJS := $(call objs,kernel/workload)
 
+# Programs of the Xen subject, by folder of xen/workload; not a part of all, for they need Xen's libraries.
+XEN_PROGRAM_churn := grant-churn
+XEN_PROGRAM_fault := grant-fault
+XEN_PROGRAM_net   := net
+XEN_PROGRAM_guest := net-guest
+XEN_DIRS     := $(foreach d,churn fault net guest,$(if $(wildcard xen/workload/$(d)/*.c),$(d)))
+XEN_PROGRAMS := $(foreach d,$(XEN_DIRS),$(O)/$(XEN_PROGRAM_$(d)))
+XEN_SRCS     := $(wildcard xen/workload/*/*.c)
+# Parts that need nothing of Xen's: the unit tests link them.
+XEN_TESTED   := $(wildcard $(addprefix xen/workload/,*/options.c guest/requests.c net/tool.c \
+		common/args.c common/child.c common/iperf.c common/netdev.c common/pattern.c common/stream.c \
+		common/tracing.c common/wire.c))
+
 PROGRAMS   := $(O)/labd $(O)/labctl $(O)/lab-agent $(O)/kvm-churn
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(O)/tests/unit/%,$(wildcard tests/unit/test_*.c))
 
-.PHONY: all run check setup kernels image prove unit unit-programs functional machine bench asan tsan fuzz lint install clean help
+.PHONY: all run check setup kernels image xen xen-arms xen-image prove unit unit-programs functional machine bench asan tsan fuzz lint install clean help
 all: $(PROGRAMS)
 
 $(O)/labd: $(O)/daemon/labd.o $(LIB_OBJS)
@@ -63,6 +76,35 @@ $(O)/kvm-churn: $(CHURN_OBJS)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $(if $(SAN),$(SANFLAGS),-static) -o $@ $^ -lpthread
 
+# Xen's headers and static libraries, from Debian's packages (see xen/tools.sh).
+$(O)/xen-tools: xen/tools.sh
+	@mkdir -p $(@D)
+	$(Q)root=$$(xen/tools.sh) && ln -sfn "$$root" $@
+
+$(patsubst %.c,$(O)/%.o,$(filter-out $(XEN_TESTED),$(XEN_SRCS))): | $(O)/xen-tools
+$(O)/xen/workload/%.o: BASE_CFLAGS += -isystem $(O)/xen-tools/usr/include
+
+XEN_LIBS = -L$(O)/xen-tools/usr/lib/$(shell $(CC) -print-multiarch) -Wl$(,)--start-group $(addprefix -l,xenctrl \
+	   xenstore xenforeignmemory xengnttab xenevtchn xendevicemodel xencall xentoollog xentoolcore) \
+	   -Wl$(,)--end-group
+
+# net reads what iperf3 prints.
+XEN_LIBS_net = -ljansson
+
+define xen_program
+$(O)/$(XEN_PROGRAM_$(1)): $(call objs,xen/workload/$(1) xen/workload/common) | $(O)/xen-tools
+	$$(call say,LINK,$$@)
+	$$(Q)$$(CC) $$(CFLAGS) -static -o $$@ $$^ $$(XEN_LIBS_$(1)) $$(XEN_LIBS) -lm -lpthread
+endef
+$(foreach d,$(XEN_DIRS),$(eval $(call xen_program,$(d))))
+
+# Archives: a program takes what it calls; for the tests, two programs may have functions of one name.
+$(O)/xen-common.a: $(call objs,xen/workload/common)
+$(O)/xen-workload.a: $(patsubst %.c,$(O)/%.o,$(XEN_TESTED))
+$(O)/xen-common.a $(O)/xen-workload.a:
+	@rm -f $@
+	$(Q)$(AR) rcs $@ $^
+
 $(O)/%.o: %.c
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
@@ -77,11 +119,11 @@ $(O)/gen/embedded.o: $(O)/gen/embedded.c
 	$(Q)$(CC) $(BASE_CFLAGS) $(CFLAGS) -c -o $@ $<
 
 # A unit test links everything that labd is made of, and the workload's and agent's parts but for their mains.
-$(O)/tests/unit/%: tests/unit/%.c $(LIB_OBJS) $(filter-out %/main.o,$(CHURN_OBJS) $(AGENT_OBJS))
+$(O)/tests/unit/%: tests/unit/%.c $(LIB_OBJS) $(filter-out %/main.o,$(CHURN_OBJS) $(AGENT_OBJS)) $(O)/xen-workload.a
 	$(call say,TEST,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(BASE_CFLAGS) $(CFLAGS) -I. $(call pkg,$(ALL_PKGS) check) -o $@ $< $(sort $(filter %.o,$^)) \
-		$(call lib,$(ALL_PKGS) check) -lm -lpthread
+		$(O)/xen-workload.a $(call lib,$(ALL_PKGS) check) -lm -lpthread
 
 -include $(shell find $(O) -name '*.d' 2>/dev/null)
 
@@ -101,6 +143,19 @@ kernels:
 image: $(O)/lab-agent $(O)/kvm-churn
 	$(Q)O=$(abspath $(O)) scripts/image.sh
 
+# xen: what the experiments on Xen need besides; XEN_ARMS="xen-base xen-batch" picks some.
+XEN_ARMS ?= $(addprefix xen-,base record iotlb batch)
+xen: setup
+	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory xen-arms xen-image
+
+xen-arms:
+	$(Q)O=$(abspath $(O)) xen/build.sh $(XEN_ARMS)
+
+# After the arms if both are made: dom0's kernel is in the image too, for domUs.
+xen-image: $(O)/lab-agent $(XEN_PROGRAMS) $(if $(filter xen-arms,$(MAKECMDGOALS)),xen-arms)
+	$(Q)O=$(abspath $(O)) xen/image.sh $(notdir $(XEN_PROGRAMS))
+
 run: setup
 	@$(MAKE) --no-print-directory all image
 	@$(MAKE) --no-print-directory kernels KERNELS="kvm-base kvm-hint"
@@ -110,9 +165,11 @@ run: setup
 check: setup
 	@$(MAKE) --no-print-directory all image unit-programs
 	@$(MAKE) --no-print-directory kernels KERNELS="$(TEST_KERNELS)"
-	@$(MAKE) --no-print-directory prove TESTS="$(UNIT_TESTS) tests/functional tests/kernel tests/machine"
+	@$(MAKE) --no-print-directory xen-arms xen-image XEN_ARMS="$(TEST_XEN)"
+	@$(MAKE) --no-print-directory prove TESTS="$(UNIT_TESTS) tests/functional tests/kernel tests/xen tests/machine"
 
 TEST_KERNELS = $(KERNELS) kvm-noclear kvm-plain kvm-panic kvm-hang
+TEST_XEN     = $(addprefix xen-,base batch noflush failflush)
 
 TESTS ?= $(UNIT_TESTS) tests/functional
 prove:
@@ -125,6 +182,7 @@ functional: all unit-programs
 	@$(MAKE) --no-print-directory prove TESTS=tests/functional
 machine: all image
 	@$(MAKE) --no-print-directory kernels KERNELS="$(TEST_KERNELS)"
+	@$(MAKE) --no-print-directory xen-arms xen-image XEN_ARMS="$(TEST_XEN)"
 	@$(MAKE) --no-print-directory prove TESTS="tests/machine"
 
 bench: all $(O)/tests/bench/record $(O)/tests/bench/bench_store
@@ -154,17 +212,19 @@ $(O)/fuzz/%: tests/fuzz/%.c $(FUZZ_SRCS) $(O)/gen/embedded.c
 	$(Q)clang -std=gnu11 -D_GNU_SOURCE -Idaemon -I. -g -O1 -fno-strict-aliasing -fsanitize=fuzzer,address,undefined \
 		$(call pkg,$(LABD_PKGS)) -o $@ $^ $(call lib,$(LABD_PKGS)) -lm -lpthread
 
-LINT_C = $(wildcard daemon/*.[ch] daemon/*/*.[ch] kernel/workload/*.[ch] tests/*/*.[ch])
+LINT_C = $(wildcard daemon/*.[ch] daemon/*/*.[ch] kernel/workload/*.[ch] xen/workload/*/*.[ch] tests/*/*.[ch])
 lint:
 	$(Q)clang-format --dry-run --Werror $(LINT_C)
 	$(Q)cppcheck --quiet --std=c11 --enable=warning,performance,portability --inline-suppr --error-exitcode=1 \
-		--suppress=missingIncludeSystem --suppress=normalCheckLevelMaxBranches -Idaemon -j2 daemon kernel/workload
-	$(Q)shellcheck scripts/*.sh scripts/setup kernel/*.sh tests/bench/*.sh .ci/run
+		--suppress=missingIncludeSystem --suppress=normalCheckLevelMaxBranches -Idaemon -j2 daemon kernel/workload \
+		$(wildcard xen/workload)
+	$(Q)shellcheck scripts/*.sh scripts/build/*.sh scripts/setup kernel/*.sh xen/*.sh tests/bench/*.sh .ci/run
 	$(Q)scripts/kernel-doc.sh $(filter %.c,$(LINT_C))
 
 PREFIX ?= /usr/local
 install: all
-	install -D -m 755 -t $(DESTDIR)$(PREFIX)/bin $(O)/labd $(O)/labctl $(O)/lab-agent $(O)/kvm-churn
+	install -D -m 755 -t $(DESTDIR)$(PREFIX)/bin $(O)/labd $(O)/labctl $(O)/lab-agent $(O)/kvm-churn \
+		$(wildcard $(O)/grant-churn $(O)/grant-fault $(O)/net)
 
 clean:
 	rm -rf $(O) build-asan build-tsan
@@ -173,4 +233,5 @@ help:
 	@sed -n 's/^# \{0,1\}//p' Makefile | sed -n '2,9p'
 	@echo 'make run        set up, run a first experiment, serve the dashboard on 127.0.0.1:8210'
 	@echo 'make check      set up, build all, pass all tests'
-	@echo 'make all | kernels | image | unit | functional | machine | bench | asan | tsan | fuzz | lint | install | clean'
+	@echo 'make xen        build what the experiments on Xen need'
+	@echo 'make all | kernels | image | xen-arms | xen-image | unit | functional | machine | bench | asan | tsan | fuzz | lint | install | clean'
