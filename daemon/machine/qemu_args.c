@@ -157,11 +157,12 @@ static int kernel_args(json_t *argv, const struct boot_request *request)
 /*
  * dom0 has the second serial port, so that Xen's lines and its own do not tear each other; what it
  * says before it has found the port comes by Xen's (earlyprintk). Without noreboot a Xen that dies
- * resets, and QEMU ends. The trace buffers hold 4 MiB per CPU.
+ * resets, and QEMU ends. The trace buffers hold 4 MiB per CPU; without tevt_mask they fill from the
+ * start with everything.
  */
 #define XEN_CMDLINE                                                          \
 	"console=com1 com1=115200,8n1 loglvl=all guest_loglvl=all dom0=pvh " \
-	"dom0_mem=512M,max:512M dom0_max_vcpus=2 dom0_vcpus_pin tbuf_size=1024"
+	"dom0_mem=512M,max:512M dom0_max_vcpus=2 dom0_vcpus_pin tbuf_size=1024 tevt_mask=1"
 
 /*
  * On a busy host an emulated timer interrupt of dom0 can take longer than the time to its next one,
