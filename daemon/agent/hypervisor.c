@@ -56,8 +56,11 @@ int64_t agent_hypervisor_tsc_khz(void)
 	return eax;
 }
 
-/* A version hypercall; the answer is a populated, locked mapping of @size bytes, or NULL. */
-static void *ask_xen(unsigned int command, size_t size, uint32_t first_word)
+/*
+ * A version hypercall; the answer is a populated, locked mapping of @size bytes, or NULL.
+ * @ret_value is what Xen returned beside it.
+ */
+static void *ask_xen(unsigned int command, size_t size, uint32_t first_word, int *ret_value)
 {
 	struct privcmd_hypercall call = {.op = HYPERVISOR_XEN_VERSION, .arg = {command}};
 	int fd = open(PRIVCMD, O_RDWR | O_CLOEXEC), ret = -1;
@@ -75,6 +78,7 @@ static void *ask_xen(unsigned int command, size_t size, uint32_t first_word)
 		munmap(answer, size);
 	if (fd >= 0)
 		close(fd);
+	*ret_value = ret;
 	return ret < 0 ? NULL : answer;
 }
 
@@ -84,17 +88,17 @@ static void *ask_xen(unsigned int command, size_t size, uint32_t first_word)
  */
 static json_t *build_id(void)
 {
-	uint32_t length = BUILD_ID_MAX;
-	size_t size = sizeof(length) + BUILD_ID_MAX;
-	uint8_t *answer = ask_xen(XEN_VERSION_BUILD_ID, size, length);
+	const size_t size = sizeof(uint32_t) + BUILD_ID_MAX;
+	int length;
+	uint8_t *answer = ask_xen(XEN_VERSION_BUILD_ID, size, BUILD_ID_MAX, &length);
 	char hex[2 * BUILD_ID_MAX + 1];
 	json_t *value = NULL;
 
 	if (!answer)
 		return json_null();
-	memcpy(&length, answer, sizeof(length));
+	/* The word before it still holds the room that it had. */
 	if (length && length <= BUILD_ID_MAX) {
-		hex_encode(hex, answer + sizeof(length), length);
+		hex_encode(hex, answer + sizeof(uint32_t), length);
 		value = json_string(hex);
 	}
 	munmap(answer, size);
@@ -103,7 +107,8 @@ static json_t *build_id(void)
 
 static json_t *command_line(void)
 {
-	char *answer = ask_xen(XEN_VERSION_COMMANDLINE, COMMANDLINE_SIZE, 0);
+	int unused;
+	char *answer = ask_xen(XEN_VERSION_COMMANDLINE, COMMANDLINE_SIZE, 0, &unused);
 	json_t *value;
 	size_t n;
 
