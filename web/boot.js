@@ -24,7 +24,7 @@ function drawHead(boot) {
 }
 
 function download(run, what, bytes) {
-	return bytes ? el("a", { href: `/api/v1/runs/${run}/${what}`, download: true }, `${(bytes / 1048576).toFixed(1)} MiB`) : null;
+	return bytes ? el("a", { href: `/api/v1/runs/${run}/${what}`, download: true }, format.bytes(bytes)) : null;
 }
 
 function drawRuns({ runs }) {

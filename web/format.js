@@ -49,6 +49,10 @@ export function count(value) {
 	return value === null || value === undefined ? "–" : String(value).replace(/\B(?=(\d{3})+$)/g, "\u202f");
 }
 
+export function bytes(n) {
+	return n < 1048576 ? `${(n / 1024).toFixed(1)} KiB` : `${(n / 1048576).toFixed(1)} MiB`;
+}
+
 export function duration(seconds) {
 	if (seconds === null || seconds === undefined)
 		return "–";

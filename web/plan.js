@@ -7,12 +7,16 @@ import * as format from "/format.js";
 const mono = text => text && el("span", { class: "mono" }, text);
 
 function builds(arms) {
-	return table("Builds", "the kernel of each arm", ["Arm", "Build", "Base", "Series", "Build-id"],
+	const proof = ({ build_id: kernel, hypervisor_build_id: xen }) => xen
+		? el("td", { class: "mono" }, xen, el("small", {}, `dom0 ${kernel}`)) : mono(kernel);
+
+	return table("Builds", "the kernel of each arm, or the hypervisor and the kernel of dom0",
+		["Arm", "Build", "Base", "Series", "Build-id"],
 		arms.map(({ name, build, manifest }) => [name, build,
 			el("td", {}, manifest.base || "–", el("small", {}, manifest.release || "")),
 			el("td", {}, manifest.series?.length ? manifest.series.map(patch => el("div", { class: "mono" }, patch)) : "–",
 				manifest.series_sha256 ? el("small", { class: "mono", title: manifest.series_sha256 }, `sha256 ${manifest.series_sha256.slice(0, 16)}…`) : null),
-			mono(manifest.build_id)]), true);
+			proof(manifest)]), true);
 }
 
 export function drawPlan(experiment, { measuring }) {

@@ -67,7 +67,8 @@ function metricTable(experiment, metric, results, compares) {
 
 export function drawResults(experiment, { results, compare, samples }) {
 	if (!results.some(row => row.n)) {
-		fill("results", el("h2", {}, "Results"), el("p", { class: "quiet" }, "No run has been stored yet."));
+		fill("results", el("h2", {}, "Results"), el("p", { class: "quiet" }, samples.length
+			? "No run counts so far; why is said below." : "No run has been stored yet."));
 		return;
 	}
 	const { metrics } = experiment;

@@ -16,7 +16,7 @@ function losses(rows) {
 	return table("Events lost", null, [{ text: "Run", class: "num" }, { text: "Round", class: "num" }, "Arm", "Scenario",
 		{ text: "CPU", class: "num" }, { text: "Events", class: "num" }, "Cause"],
 	rows.map(row => [el("th", { scope: "row", class: "num" }, String(row.run)), num(String(row.round)), row.arm, row.scenario,
-		num(String(row.cpu)), num(row.lost === null ? "unknown" : format.count(row.lost)), row.cause]));
+		num((row.source === "xen" ? "Xen’s " : "") + row.cpu), num(row.lost === null ? "unknown" : format.count(row.lost)), row.cause]));
 }
 
 export function drawTrouble(results) {
@@ -33,6 +33,8 @@ export function drawTrouble(results) {
 		el("h2", {}, "Loss"),
 		el("p", {}, `${format.count(rings.complete)} of ${format.count(rings.runs)} captures are complete: on each CPU read + lost = written. `,
 			`Events written ${format.count(rings.written)}, read ${format.count(rings.read)}, lost ${format.count(rings.lost)}.`),
-		rings.incomplete.length ? el("p", { class: "banner" }, `The books do not balance in run ${rings.incomplete.join(", ")}.`) : null,
+		rings.incomplete.length ? el("p", { class: "banner" }, rings.incomplete.length > 1
+			? `The captures of runs ${rings.incomplete.join(", ")} are not complete.`
+			: `The capture of run ${rings.incomplete[0]} is not complete.`) : null,
 		lost.length ? losses(lost) : null);
 }

@@ -71,13 +71,19 @@ static int put_void(struct report *report, sqlite3_stmt *stmt)
 	return 0;
 }
 
+/* Below Xen the kernel's CPUs are virtual, and its CPU 0 is not the machine's. */
+static const char *whose(sqlite3_stmt *stmt, int column)
+{
+	return strcmp(report_column(stmt, column), "xen") ? "" : "Xen's ";
+}
+
 static int put_loss(struct report *report, sqlite3_stmt *stmt)
 {
 	bool known = sqlite3_column_type(stmt, 5) != SQLITE_NULL;
 
-	fprintf(report->out, "  run %d, round %d, %s, %s, CPU %d: ", sqlite3_column_int(stmt, 0),
+	fprintf(report->out, "  run %d, round %d, %s, %s, %sCPU %d: ", sqlite3_column_int(stmt, 0),
 		sqlite3_column_int(stmt, 1), report_column(stmt, 2), report_column(stmt, 3),
-		sqlite3_column_int(stmt, 4));
+		whose(stmt, 7), sqlite3_column_int(stmt, 4));
 	if (known)
 		fprintf(report->out, "%lld events", (long long)sqlite3_column_int64(stmt, 5));
 	else
@@ -100,10 +106,12 @@ static int put_books(struct report *report, sqlite3_stmt *stmt)
 
 static int put_incomplete(struct report *report, sqlite3_stmt *stmt)
 {
-	fprintf(report->out, "  run %d (%s, %s), CPU %d: written %lld, read %lld, lost %lld\n",
+	fprintf(report->out, "  run %d (%s, %s), %sCPU %d: written %lld, read %lld, lost %lld%s\n",
 		sqlite3_column_int(stmt, 0), report_column(stmt, 1), report_column(stmt, 2),
-		sqlite3_column_int(stmt, 3), (long long)sqlite3_column_int64(stmt, 4),
-		(long long)sqlite3_column_int64(stmt, 5), (long long)sqlite3_column_int64(stmt, 6));
+		whose(stmt, 7), sqlite3_column_int(stmt, 3),
+		(long long)sqlite3_column_int64(stmt, 4), (long long)sqlite3_column_int64(stmt, 5),
+		(long long)sqlite3_column_int64(stmt, 6),
+		sqlite3_column_int(stmt, 8) ? "" : ", not read to the buffer's end");
 	return 0;
 }
 
@@ -114,9 +122,9 @@ int report_losses(struct report *report)
 		"SELECT round, scenario, arm, reason FROM void_pair WHERE experiment = ?1"
 		" ORDER BY round, scenario, arm";
 	static const char loss_sql[] =
-		"SELECT l.run, v.round, v.arm, v.scenario, l.cpu, l.lost, l.cause"
+		"SELECT l.run, v.round, v.arm, v.scenario, l.cpu, l.lost, l.cause, l.source"
 		" FROM v_loss l JOIN v_run v ON v.run = l.run WHERE l.experiment = ?1"
-		" ORDER BY l.run, l.cpu, l.from_ts LIMIT 200";
+		" ORDER BY l.run, l.source, l.cpu, l.from_ts LIMIT 200";
 	static const char books_sql[] =
 		"SELECT count(*), coalesce(sum(complete = 1), 0), coalesce(sum(written), 0),"
 		" coalesce(sum(read), 0), coalesce(sum(lost), 0)"
@@ -124,9 +132,11 @@ int report_losses(struct report *report)
 		"  sum(g.lost) AS lost FROM v_run v LEFT JOIN ring g ON g.run = v.run"
 		"  WHERE v.experiment = ?1 AND v.capture IS NOT NULL GROUP BY v.run)";
 	static const char incomplete_sql[] =
-		"SELECT v.run, v.arm, v.scenario, g.cpu, g.written, g.read, g.lost"
+		"SELECT v.run, v.arm, v.scenario, g.cpu, g.written, g.read, g.lost, g.source,"
+		" iif(g.source = 'xen', json_extract(g.detail, '$.closed'), 1) AS closed"
 		" FROM v_run v JOIN ring g ON g.run = v.run"
-		" WHERE v.experiment = ?1 AND g.read + g.lost <> g.written ORDER BY v.run, g.cpu LIMIT 200";
+		" WHERE v.experiment = ?1 AND (g.read + g.lost <> g.written OR closed = 0)"
+		" ORDER BY v.run, g.source, g.cpu LIMIT 200";
 	size_t voids;
 	int ret;
 

@@ -45,9 +45,9 @@ static const struct {
 	 " 'reason', reason)) FROM void_pair WHERE experiment = ?1"},
 	{"losses",
 	 "SELECT json_group_array(json_object('run', run, 'round', round, 'arm', arm,"
-	 " 'scenario', scenario, 'cpu', cpu, 'lost', lost, 'cause', cause))"
+	 " 'scenario', scenario, 'source', source, 'cpu', cpu, 'lost', lost, 'cause', cause))"
 	 " FROM (SELECT l.*, v.round, v.arm, v.scenario FROM v_loss l JOIN v_run v ON v.run = l.run"
-	 "  WHERE l.experiment = ?1 ORDER BY l.run, l.cpu, l.from_ts LIMIT " LOSS_ROWS_MAX ")"},
+	 "  WHERE l.experiment = ?1 ORDER BY l.run, l.source, l.cpu, l.from_ts LIMIT " LOSS_ROWS_MAX ")"},
 	{"rings", "SELECT json_object('runs', count(*), 'complete', coalesce(sum(complete = 1), 0),"
 	 " 'written', coalesce(sum(written), 0), 'read', coalesce(sum(read), 0),"
 	 " 'lost', coalesce(sum(lost), 0), 'incomplete', json_group_array(run)"

@@ -20,19 +20,9 @@ sub put {
 	return "$dir/$name";
 }
 
-sub record {
-	my ($id, $tsc, @words) = @_;
-	return pack "V Q< V*", 1 << 31 | @words << 28 | $id, $tsc, @words;
-}
-
-sub window {
-	my ($cpu, @records) = @_;
-	my $data = join "", @records;
-	return pack("V3", 0x2001f003, $cpu, length $data) . $data;
-}
-
-my $stream = window(1, map { record(0x10f002, 5_000_000 + 1000 * $_, 7) } 1 .. 100)
-	. window(0, record(0x1f001, 6_000_000, 42, 0, 5_500_000, 0), record(0x2f001, 6_000_100, 1, 2));
+my $stream = Xentrace::window(1, map { Xentrace::record(0x10f002, 5_000_000 + 1000 * $_, 7) } 1 .. 100)
+	. Xentrace::window(0, Xentrace::record(0x1f001, 6_000_000, 42, 0, 5_500_000, 0),
+		Xentrace::record(0x2f001, 6_000_100, 1, 2));
 my $file = put("recorded", $stream);
 my $lab  = Labd->new;
 

@@ -1,8 +1,34 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# An xentrace stream decoded a second way, to compare labd's numbers with.
+# xentrace streams: made by hand, and decoded a second way, to compare labd's numbers with.
 package Xentrace;
 use strict;
 use warnings;
+
+# A record with a TSC.
+sub record {
+	my ($id, $tsc, @words) = @_;
+	return pack "V Q< V*", 1 << 31 | @words << 28 | $id, $tsc, @words;
+}
+
+# What one CPU's buffer gave.
+sub window {
+	my ($cpu, @records) = @_;
+	my $data = join "", @records;
+	return pack("V3", 0x2001f003, $cpu, length $data) . $data;
+}
+
+# lab-agent's anchors at these TSCs of a 2 GHz clock that began with dom0's, each within 200 ns.
+sub anchors {
+	my ($seq, @tscs) = @_;
+	my $after = 0;
+	my @records;
+	for my $tsc (@tscs) {
+		my $ns = $tsc / 2;
+		push @records, record(0x800f1ab, $tsc, $seq++, 2_000_000, unpack "V4", pack "Q<2", $ns - 100, $after);
+		$after = $ns + 100;
+	}
+	return @records;
+}
 
 # Answers {records => {id => n}, cpus => {cpu => n}, lost => n, tsc => [first, last], words => {id => [[…], …]}} of a
 # file; the words only of the ids in @wanted. Dies where the stream makes no sense.
