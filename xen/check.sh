@@ -5,14 +5,14 @@
 #
 # Each arm's patches must apply to the pristine source without fuzz, and each patch must look like
 # one that Xen takes; Xen has no checkpatch, so what can be seen from the lines is looked at here.
-# If there is an executable check-arm.sh beside this file, it is run for each arm, with the pristine
-# source and a folder of the arm's patched files: the place for a syntax check of Arm headers, that
-# no build here reads.
+# What no build here reads, i.e. Arm's side, is compiled by check-arm.sh for one arm that has all
+# series.
 
 # shellcheck source=xen/source.sh
 . "$(dirname "${BASH_SOURCE[0]}")/source.sh"
 
 COLUMNS_MAX=80
+ARM_OF=xen-batch	# the arm that check-arm.sh gets
 
 COUNT=0
 FAILED=0
@@ -92,7 +92,7 @@ check_patch()
 	report $rc "${patch##*/} has Xen's style" "$out"
 }
 
-# check_arm NAME WORD... - do its patches apply, and does the hook like them?
+# check_arm NAME WORD... - do its patches apply, and does Arm still compile with all of them?
 check_arm()
 {
 	local name=$1 word list rc=0 out patches=()
@@ -108,9 +108,14 @@ check_arm()
 	done
 	out=$( (series_apply "$SCRATCH" "${patches[@]}") 2>&1) || rc=$?
 	report $rc "$name: the patches apply without fuzz" "$out"
-	[ $rc = 0 ] && [ -x "$TOP/xen/check-arm.sh" ] || return 0
+	[ $rc = 0 ] && [ "$name" = $ARM_OF ] || return 0
 	out=$("$TOP/xen/check-arm.sh" "$SRC/pristine" "$SCRATCH" 2>&1) || rc=$?
-	report $rc "$name: Arm's headers can be compiled" "$out"
+	if [ $rc = 4 ]; then
+		COUNT=$((COUNT + 1))
+		echo "ok $COUNT - $name: it compiles on Arm # SKIP $out"
+		return 0
+	fi
+	report $rc "$name: it compiles on Arm" "$out"
 }
 
 main()

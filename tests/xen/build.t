@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # xen/build.sh where no hypervisor is built: mistakes, rejects, lost configuration, and the cache;
-# and what xen/check.sh says of a patch that Xen would not take. LABD_SLOW=1 builds one arm a second
-# time, in a cache of its own.
+# and what xen/check.sh says of a patch that Xen would not take, or that breaks Arm. LABD_SLOW=1 builds
+# one arm a second time, in a cache of its own.
 
 top=$(cd "$(dirname "$0")/../.." && pwd)
 tmp=$(mktemp -d)
@@ -116,6 +116,20 @@ printf '%s\n' "${good/= 5/=	5}" | sed 's,xen/Makefile,xen/common/tasklet.c,' >"$
 style "a tab where the file has none" 1 'a tab in xen/common/tasklet.c'
 : >"$tmp/style/series"
 style "a patch that is not listed" 1 'not ok 1 - 0001-a.patch is listed'
+
+# Arm: a header that only it reads is broken. (Sound ones are series.t's.)
+header=xen/arch/arm/include/asm/grant_table.h
+mkdir -p "$tmp/arm/${header%/*}"
+sed '/^#define __ASM_GRANT_TABLE_H__/a int gnttab_of_labd(labd_t x);' "$src/pristine/$header" \
+	>"$tmp/arm/$header"
+if command -v aarch64-linux-gnu-gcc >/dev/null; then
+	check "check-arm.sh: a broken header of Arm is shown" 2 'asm/grant_table\.h:.*error' \
+		check-arm.sh "$src/pristine" "$tmp/arm"
+else
+	skip "check-arm.sh: a broken header of Arm is shown" "aarch64-linux-gnu-gcc is not installed"
+fi
+check "check-arm.sh: without a compiler it says so" 4 '^no-such-gcc is not installed$' \
+	check-arm.sh "$src/pristine" "$tmp/arm" no-such-
 
 # No network and no cache. A config file without sources is as good as no network.
 mkdir "$tmp/cache"
