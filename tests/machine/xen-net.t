@@ -1,0 +1,44 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: GPL-2.0-only
+# A domU sends through netback: the quick profile's counts, and that its throughput is called no result.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use JSON::PP;
+use Labd;
+use Test::More;
+
+my $lab  = Labd->new;
+my $spec = Labd::spec("experiments/xen-net-quick.json");
+$spec->{scenarios} = [ $spec->{scenarios}[0] ];
+my $id = $lab->submit($spec);
+is($lab->finish($id, 1200), "done", "the experiment completes") or BAIL_OUT($lab->log);
+
+for my $arm (qw(base batch)) {
+	my ($run, $state, $reason, $workload) = map { @$_ } $lab->sql("SELECT r.run, r.state, r.reason, w.workload FROM "
+		. "v_run r JOIN run w ON w.id = r.run WHERE r.experiment = :experiment AND r.arm = '$arm'", $id);
+	is($state, "ok", "$arm: the run is good") or diag $reason;
+	my %sample = map { $_->[0] => $_->[1] } $lab->sql("SELECT metric, value FROM v_sample WHERE run = $run", $id);
+	cmp_ok($sample{grant_unmaps}, ">", 10_000, "$arm: netback unmapped $sample{grant_unmaps} pages");
+	my $per_group = $sample{grant_unmaps} / $sample{groups};
+	for my $metric (qw(flushes_p2m_per_unmap flushes_iotlb_per_unmap)) {
+		if ($arm eq "base") {
+			cmp_ok(abs($sample{$metric} - 1), "<=", 0.02, "$arm: $metric $sample{$metric}");
+		} else {
+			cmp_ok($sample{$metric} * $per_group, "<=", 1.02,
+				"$arm: at most one a group of $per_group ($metric $sample{$metric})");
+		}
+	}
+	my $said = decode_json($workload);
+	is($said->{wrong}, 0, "$arm: no wrong contents");
+	cmp_ok($said->{checked_bytes}, ">", 0, "$arm: of $said->{checked_bytes} checked bytes");
+	my ($checked, $failed) = map { @$_ } $lab->sql("SELECT checked, failed FROM v_check WHERE run = $run AND "
+		. "name = 'order'", $id);
+	ok($checked > 10_000 && !$failed, "$arm: each page was flushed before its release");
+}
+
+my $report = $lab->get("/api/v1/experiments/$id/report")->{content};
+like($report, qr/throughput.*?emulated: a figure for real hosts/s, "the report says that throughput is no result here");
+
+done_testing;

@@ -1,0 +1,92 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: GPL-2.0-only
+# What a wrong series does: no flush at all must be caught in every run, a flush that fails must leak the group's
+# pages and leave dom0 alive, a fault in the middle of a group must close it. docs/xen-safety.md says what each
+# of these can show here.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use JSON::PP;
+use Labd;
+use Test::More;
+
+my $lab = Labd->new;
+
+sub run_spec {
+	my ($arms, $scenarios, %more) = @_;
+	my $spec = Labd::spec("experiments/xen-grant-batch.json");
+	$spec->{arms}      = [ map { { name => $_, build => "xen-$_" } } @$arms ];
+	$spec->{scenarios} = $scenarios;
+	$spec->{rounds}    = 1;
+	$spec->{$_}        = $more{$_} for keys %more;
+	my $id = $lab->submit($spec);
+	is($lab->finish($id, 600), "done", "@$arms: the experiment completes") or BAIL_OUT($lab->log);
+	return $id;
+}
+
+my $churn = { name => "grant32", workload => "grant-churn", args => { batch => 32, batches => 100, warmup => 10 } };
+my $churn8 = { name => "grant8", workload => "grant-churn", args => { batch => 8, batches => 100, warmup => 10 } };
+my $fault = { name => "fault", workload => "grant-fault", args => {} };
+
+subtest "no flush at all" => sub {
+	my $id = run_spec([ "batch", "noflush" ], [ $churn, $churn8 ]);
+	my @runs = $lab->sql("SELECT r.arm, r.state, r.reason, c.checked, c.failed FROM v_run r JOIN v_check c ON "
+		. "c.run = r.run AND c.name = 'order' WHERE r.experiment = :experiment ORDER BY r.run", $id);
+	is(scalar @runs, 4, "four runs");
+	for my $run (@runs) {
+		my ($arm, $state, $reason, $checked, $failed) = @$run;
+		cmp_ok($checked, ">", 0, "$arm: $checked pages were checked");
+		if ($arm eq "noflush") {
+			is($failed, $checked, "each page of noflush was released without a flush");
+			is($state, "failed", "which fails the run");
+			like($reason, qr/order/, "and the reason says so: $reason");
+		} else {
+			is($failed, 0, "batch: all in order");
+			is($state, "ok", "a good run");
+		}
+	}
+	is($lab->value("SELECT count(*) FROM void_pair WHERE experiment = :experiment", $id) > 0, 1, "no pair is compared");
+	# Not a test, a sighting: whether contents show it is up to the emulated TLB.
+	diag("noflush, wrong contents: $_->[0]") for $lab->sql("SELECT json_extract(r.workload, '\$.wrong') FROM run r "
+		. "JOIN v_run v ON v.run = r.id WHERE v.experiment = :experiment AND v.arm = 'noflush'", $id);
+};
+
+subtest "a flush that fails" => sub {
+	my %args = (%{ $churn->{args} }, leaks_ok => JSON::PP::true);
+	my $id   = run_spec([ "batch", "failflush" ], [ { %$churn, args => \%args } ], xen_cmdline => "gnttab-fail-flush=10");
+	my ($groups, $leaked) = map { @$_ } $lab->sql("SELECT count(*), total(b.status & 2 <> 0) FROM "
+		. "events.ev_xen_grant_unmap_batch b JOIN v_run r ON r.run = b.run WHERE r.arm = 'failflush'", $id);
+	cmp_ok($leaked, ">", 0, "groups leak ($leaked of $groups)");
+	cmp_ok($leaked, "<", $groups, "and others do not");
+	is($lab->value("SELECT failed FROM v_check WHERE experiment = :experiment AND arm = 'failflush' AND "
+			. "name = 'order'", $id), 0, "no page of theirs was released");
+	is($lab->value("SELECT count(*) FROM events.ev_xen_grant_release g JOIN v_run r ON r.run = g.run WHERE "
+			. "r.arm = 'failflush'", $id), $groups - $leaked, "a release for each group that did not leak");
+	cmp_ok($lab->value("SELECT json_extract(w.workload, '\$.leaked') FROM run w JOIN v_run r ON r.run = w.id WHERE "
+			. "r.experiment = :experiment AND r.arm = 'failflush'", $id), ">", 0,
+		"the granting domain does not get their pages back");
+	is($lab->value("SELECT state FROM v_boot WHERE experiment = :experiment AND arm = 'failflush'", $id), "ok",
+		"dom0 lives and powers off");
+};
+
+subtest "a fault in the middle of a group" => sub {
+	my $id = run_spec([ "base", "batch" ], [$fault]);
+	for my $arm (qw(base batch)) {
+		my ($state, $workload, $reason) = map { @$_ } $lab->sql("SELECT r.state, w.workload, r.reason FROM v_run r JOIN "
+			. "run w ON w.id = r.run WHERE r.experiment = :experiment AND r.arm = '$arm'", $id);
+		is($state, "ok", "$arm: the run is good") or diag $reason;
+		my $said = decode_json($workload);
+		is($said->{returned}, -14, "$arm: the hypercall returned -EFAULT");
+		ok($said->{next_group_ok}, "$arm: the next group is normal");
+		my @groups = map { $_->[0] } $lab->sql("SELECT b.status || ':' || b.ops FROM events.ev_xen_grant_unmap_batch b "
+			. "JOIN v_run r ON r.run = b.run WHERE r.arm = '$arm' ORDER BY b.tsc", $id);
+		my @faulted = grep { /^1:/ } @groups;
+		is(scalar @faulted, $said->{faults} // 1, "$arm: groups that ended by the fault (@groups)");
+		is($faulted[0], "1:$said->{unmapped}", "$arm: it had unmapped as many as the workload says");
+		is($lab->value("SELECT min(checked > 0 AND failed = 0) FROM v_check WHERE experiment = :experiment AND "
+				. "arm = '$arm' AND name = 'order'", $id), 1, "$arm: flushed before release");
+	}
+};
+
+done_testing;
