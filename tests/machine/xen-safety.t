@@ -27,29 +27,33 @@ sub run_spec {
 
 my $churn = { name => "grant32", workload => "grant-churn", args => { batch => 32, batches => 100, warmup => 10 } };
 my $churn8 = { name => "grant8", workload => "grant-churn", args => { batch => 8, batches => 100, warmup => 10 } };
+my $watch = { name => "watch1", workload => "grant-churn",
+	args => { batch => 1, batches => 200, warmup => 10, watch => JSON::PP::true } };
 my $fault = { name => "fault", workload => "grant-fault", args => {} };
 
 subtest "no flush at all" => sub {
-	my $id = run_spec([ "batch", "noflush" ], [ $churn, $churn8 ]);
-	my @runs = $lab->sql("SELECT r.arm, r.state, r.reason, c.checked, c.failed FROM v_run r JOIN v_check c ON "
+	my $id = run_spec([ "batch", "noflush" ], [ $churn, $churn8, $watch ]);
+	my @runs = $lab->sql("SELECT r.arm, r.scenario, r.state, r.reason, c.checked, c.failed, "
+		. "json_extract(w.workload, '\$.wrong') FROM v_run r JOIN run w ON w.id = r.run JOIN v_check c ON "
 		. "c.run = r.run AND c.name = 'order' WHERE r.experiment = :experiment ORDER BY r.run", $id);
-	is(scalar @runs, 4, "four runs");
+	is(scalar @runs, 6, "six runs");
 	for my $run (@runs) {
-		my ($arm, $state, $reason, $checked, $failed) = @$run;
-		cmp_ok($checked, ">", 0, "$arm: $checked pages were checked");
+		my ($arm, $scenario, $state, $reason, $checked, $failed, $wrong) = @$run;
+		cmp_ok($checked, ">", 0, "$arm, $scenario: $checked pages were checked");
 		if ($arm eq "noflush") {
-			is($failed, $checked, "each page of noflush was released without a flush");
+			# Flushes for other reasons happen to cover a few.
+			cmp_ok($failed, ">=", 0.9 * $checked, "pages of noflush were released without a flush ($failed)");
 			is($state, "failed", "which fails the run");
-			like($reason, qr/order/, "and the reason says so: $reason");
+			like($reason, $wrong ? qr/code 1/ : qr/order/, "and the reason says so: $reason");
+			# Linux flushes its own address when a page goes, so plain contents have nothing to show.
+			cmp_ok($wrong, $scenario eq "watch1" ? ">" : ">=", 0, "$scenario: contents say $wrong");
 		} else {
 			is($failed, 0, "batch: all in order");
 			is($state, "ok", "a good run");
+			is($wrong, 0, "with good contents");
 		}
 	}
 	is($lab->value("SELECT count(*) FROM void_pair WHERE experiment = :experiment", $id) > 0, 1, "no pair is compared");
-	# Not a test, a sighting: whether contents show it is up to the emulated TLB.
-	diag("noflush, wrong contents: $_->[0]") for $lab->sql("SELECT json_extract(r.workload, '\$.wrong') FROM run r "
-		. "JOIN v_run v ON v.run = r.id WHERE v.experiment = :experiment AND v.arm = 'noflush'", $id);
 };
 
 subtest "a flush that fails" => sub {
