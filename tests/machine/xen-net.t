@@ -12,13 +12,21 @@ use Test::More;
 my $lab  = Labd->new;
 my $spec = Labd::spec("experiments/xen-net-quick.json");
 $spec->{scenarios} = [ $spec->{scenarios}[0] ];
+$spec->{rounds}    = 2;
 my $id = $lab->submit($spec);
-is($lab->finish($id, 1200), "done", "the experiment completes") or BAIL_OUT($lab->log);
+is($lab->finish($id, 1800), "done", "the experiment completes") or BAIL_OUT($lab->log);
+
+# An emulated dom0 with a domU beside it is lost now and then; Xen never is, and each arm needs one good run.
+for my $boot ($lab->sql("SELECT boot, arm, state, detail FROM v_boot WHERE experiment = :experiment", $id)) {
+	my ($number, $arm, $state, $detail) = @$boot;
+	unlike("$state $detail", qr/Panic on CPU|Assertion|IO_PAGE_FAULT/, "boot $number, $arm, $state: not Xen's fault");
+	diag("boot $number, $arm: $state: $detail") if $state ne "ok";
+}
 
 for my $arm (qw(base batch)) {
-	my ($run, $state, $reason, $workload) = map { @$_ } $lab->sql("SELECT r.run, r.state, r.reason, w.workload FROM "
-		. "v_run r JOIN run w ON w.id = r.run WHERE r.experiment = :experiment AND r.arm = '$arm'", $id);
-	is($state, "ok", "$arm: the run is good") or diag $reason;
+	my ($run, $workload) = map { @$_ } $lab->sql("SELECT r.run, w.workload FROM v_run r JOIN run w ON w.id = r.run "
+		. "WHERE r.experiment = :experiment AND r.arm = '$arm' AND r.state = 'ok' LIMIT 1", $id);
+	ok($run, "$arm: a good run") or next;
 	my %sample = map { $_->[0] => $_->[1] } $lab->sql("SELECT metric, value FROM v_sample WHERE run = $run", $id);
 	cmp_ok($sample{grant_unmaps}, ">", 10_000, "$arm: netback unmapped $sample{grant_unmaps} pages");
 	my $per_group = $sample{grant_unmaps} / $sample{groups};

@@ -15,13 +15,14 @@ my $lab = Labd->new;
 
 sub run_spec {
 	my ($arms, $scenarios, %more) = @_;
+	my $end  = delete $more{end} // "done";
 	my $spec = Labd::spec("experiments/xen-grant-batch.json");
 	$spec->{arms}      = [ map { { name => $_, build => "xen-$_" } } @$arms ];
 	$spec->{scenarios} = $scenarios;
 	$spec->{rounds}    = 1;
 	$spec->{$_}        = $more{$_} for keys %more;
 	my $id = $lab->submit($spec);
-	is($lab->finish($id, 600), "done", "@$arms: the experiment completes") or BAIL_OUT($lab->log);
+	is($lab->finish($id, 600), $end, "@$arms: the experiment ends as $end") or BAIL_OUT($lab->log);
 	return $id;
 }
 
@@ -90,6 +91,17 @@ subtest "a fault in the middle of a group" => sub {
 		is($faulted[0], "1:$said->{unmapped}", "$arm: it had unmapped as many as the workload says");
 		is($lab->value("SELECT min(checked > 0 AND failed = 0) FROM v_check WHERE experiment = :experiment AND "
 				. "arm = '$arm' AND name = 'order'", $id), 1, "$arm: flushed before release");
+	}
+};
+
+# Xen itself gives up, long before there is a dom0 to say so.
+subtest "a Xen that panics" => sub {
+	my $id = run_spec([ "base", "batch" ], [$churn], xen_cmdline => "dom0_mem=1M,max:1M", end => "failed");
+	my @boots = $lab->sql("SELECT state, detail FROM v_boot WHERE experiment = :experiment", $id);
+	cmp_ok(scalar @boots, ">=", 1, "there was a boot");
+	for my $boot (@boots) {
+		is($boot->[0], "panic", "it ended as a panic");
+		like($boot->[1], qr/Panic on CPU/, "and says where: $boot->[1]");
 	}
 };
 
