@@ -9,6 +9,8 @@ use JSON::PP;
 use Labd;
 use Test::More;
 
+plan skip_all => "takes five minutes: set LABD_SLOW=1" if !$ENV{LABD_SLOW};
+
 my $lab  = Labd->new;
 my $spec = Labd::spec("experiments/xen-net-quick.json");
 $spec->{scenarios} = [ $spec->{scenarios}[0] ];
