@@ -49,11 +49,12 @@ build_prepare()
 # the arm's name.
 arm_make()
 {
-	local map="-ffile-prefix-map=$SRC/work=. -fdebug-prefix-map=$SRC/work=."
+	local tree=$SRC/work map
 
-	map+=" -ffile-prefix-map=$OBJ=obj -fdebug-prefix-map=$OBJ=obj -iquote $SRC/work"
+	map="-ffile-prefix-map=$tree=. -fdebug-prefix-map=$tree=."
+	map+=" -ffile-prefix-map=$OBJ=obj -fdebug-prefix-map=$OBJ=obj -iquote $tree"
 	MAKE=(env -i PATH="$PATH" LC_ALL=C DEB_VERSION="$VERSION $NAME"
-		DEB_MAINTAINER='labd <labd@localhost>' nice -n 5 make -C "$SRC/work/xen"
+		DEB_MAINTAINER='labd <labd@localhost>' nice -n 5 make -C "$tree/xen"
 		O="$OBJ" "${RECIPE[@]}" EXTRA_CFLAGS_XEN_CORE="$map")
 }
 
