@@ -165,8 +165,8 @@ START_TEST(lines_have_a_limit)
 	ck_assert(!net_read_line(pair[1], line, sizeof(line)));
 	ck_assert_str_eq(line, "wrong 5");
 	ck_assert_int_eq(net_write_line(pair[0], "%*s", NET_LINE, ""), -EMSGSIZE);
-	ck_assert(!net_write(pair[0], line, sizeof(line)));
 	memset(line, 'x', sizeof(line));
+	ck_assert(!net_write(pair[0], line, sizeof(line)));
 	ck_assert(!net_write(pair[0], line, sizeof(line)));
 	close(pair[0]);
 	ck_assert_int_eq(net_read_line(pair[1], line, sizeof(line)), -EPROTO);
