@@ -50,12 +50,12 @@ int gnt_parse_u64(const char *text, uint64_t *ret_value)
 }
 
 /**
- * gnt_set_number - read a numeric option into its place
+ * gnt_set_number - read a numeric option into its place, or say why getopt took none
  * @table: all numeric options
  * @count: how many these are
  * @options: the struct that the table's offsets count from
- * @opt: which option it is
- * @text: its value
+ * @opt: which option it is, or getopt's ':' or '?'
+ * @text: its value, or the word that getopt did not like
  * @err: one sentence that says what is wrong
  * @err_size: size of @err in bytes
  *
@@ -64,6 +64,10 @@ int gnt_parse_u64(const char *text, uint64_t *ret_value)
 int gnt_set_number(const struct gnt_number *table, size_t count, void *options, int opt,
 		   const char *text, char *err, size_t err_size)
 {
+	if (opt == ':')
+		return gnt_mistake(err, err_size, "%s needs a value", text);
+	if (opt == '?')
+		return gnt_mistake(err, err_size, "%s is not an option, or takes no value", text);
 	for (size_t i = 0; i < count; i++) {
 		const struct gnt_number *n = &table[i];
 		uint64_t value;

@@ -149,14 +149,9 @@ int net_options_parse(int argc, char **argv, const char *env_seed, struct net_op
 		case OPT_HELP:
 			o.help = true;
 			break;
-		case ':':
-			return gnt_mistake(err, err_size, "%s needs a value", argv[optind - 1]);
-		case '?':
-			return gnt_mistake(err, err_size, "%s is not an option, or takes no value",
-					   argv[optind - 1]);
 		default:
 			ret = gnt_set_number(numbers, sizeof(numbers) / sizeof(numbers[0]), &o, opt,
-					     optarg, err, err_size);
+					     optarg ? optarg : argv[optind - 1], err, err_size);
 			if (ret)
 				return ret;
 		}
