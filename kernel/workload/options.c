@@ -21,6 +21,7 @@ const char churn_usage[] =
 	"  --period-us N      time between two of them in microseconds (5000)\n"
 	"  --work N           turns of an empty loop of a vCPU behind each write (4000)\n"
 	"  --writeback        fill the invalidated chunk again before the next round\n"
+	"  --fifo             invalidate with real-time priority\n"
 	"  --verify           check every mapping instead of measuring\n"
 	"  --seed N           origin of all draws (LABD_SEED of the environment, else 1)\n";
 
@@ -88,6 +89,7 @@ enum {
 	OPT_PERIOD,
 	OPT_WORK,
 	OPT_WRITEBACK,
+	OPT_FIFO,
 	OPT_VERIFY,
 	OPT_SEED,
 	OPT_HELP,
@@ -101,6 +103,7 @@ static const struct option long_options[] = {{"mode", required_argument, NULL, O
 					     {"period-us", required_argument, NULL, OPT_PERIOD},
 					     {"work", required_argument, NULL, OPT_WORK},
 					     {"writeback", no_argument, NULL, OPT_WRITEBACK},
+					     {"fifo", no_argument, NULL, OPT_FIFO},
 					     {"verify", no_argument, NULL, OPT_VERIFY},
 					     {"seed", required_argument, NULL, OPT_SEED},
 					     {"help", no_argument, NULL, OPT_HELP},
@@ -208,6 +211,9 @@ int churn_options_parse(int argc, char **argv, const char *env_seed,
 			break;
 		case OPT_WRITEBACK:
 			o.writeback = true;
+			break;
+		case OPT_FIFO:
+			o.fifo = true;
 			break;
 		case OPT_VERIFY:
 			o.verify = true;

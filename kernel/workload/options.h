@@ -33,6 +33,8 @@ enum churn_mode {
  *		spend their time where faults hold them up, in the chunk that is being invalidated
  * @seed:	what every draw of the run is derived from
  * @writeback:	fill the invalidated chunk again before the next round
+ * @fifo:	invalidate with real-time priority: where the invalidator has no CPU of its own, a
+ *		zap's duration is then the zap's and not also that of whoever took the CPU from it
  * @verify:	check every mapping instead of measuring
  * @help:	only print the usage
  */
@@ -46,6 +48,7 @@ struct churn_options {
 	unsigned int work;
 	uint64_t seed;
 	bool writeback;
+	bool fifo;
 	bool verify;
 	bool help;
 };

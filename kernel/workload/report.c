@@ -28,9 +28,9 @@ void churn_report(FILE *out, const struct churn_options *o, const struct churn_r
 		"{\"workload\":\"kvm-churn\",\"mode\":\"%s\",\"chunk_mib\":%u,\"vcpus\":%u,"
 		"\"mem_mib\":%u,\"period_us\":%u,\"work\":%u,\"seed\":\"%" PRIu64
 		"\",\"writeback\":%s,"
-		"\"verify\":%s,",
+		"\"fifo\":%s,\"verify\":%s,",
 		churn_mode_name(o->mode), o->chunk_mib, o->vcpus, o->mem_mib, o->period_us, o->work,
-		o->seed, bool_name(o->writeback), bool_name(o->verify));
+		o->seed, bool_name(o->writeback), bool_name(o->fifo), bool_name(o->verify));
 	fprintf(out,
 		"\"rounds\":%u,\"late_rounds\":%u,\"late_max_ns\":%" PRIu64 ","
 		"\"pages_touched\":%" PRIu64 ",\"chunk_start_mib\":%" PRIu64 ","

@@ -6,6 +6,7 @@
 #include "rounds.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <time.h>
@@ -109,6 +110,17 @@ static int invalidate_at_pace(struct vm *vm, const struct churn_options *o,
 	return 0;
 }
 
+/* The vCPUs still get what the kernel keeps back from real-time threads: 5 % of each second. */
+static int take_priority(int policy)
+{
+	const struct sched_param param = {.sched_priority = policy == SCHED_FIFO};
+
+	if (!sched_setscheduler(0, policy, &param))
+		return 0;
+	fprintf(stderr, "kvm-churn: cannot set the invalidator's priority: %m\n");
+	return -errno;
+}
+
 /**
  * churn_measure - run all rounds of a measurement
  * @vm: a machine whose memory has been touched
@@ -135,7 +147,11 @@ int churn_measure(struct vm *vm, const struct churn_options *o, const struct chu
 
 		vcpu_start(&vm->vcpus[v], &regs, VCPU_UNTIL_STOP);
 	}
-	ret = invalidate_at_pace(vm, o, s, result);
+	ret = o->fifo ? take_priority(SCHED_FIFO) : 0;
+	if (!ret)
+		ret = invalidate_at_pace(vm, o, s, result);
+	if (o->fifo)
+		take_priority(SCHED_OTHER);
 	err = vm_stop_all(vm);
 
 	/* An endless walk counts its pages down from zero. */

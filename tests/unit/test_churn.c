@@ -11,7 +11,7 @@
 #include "kernel/workload/options.h"
 #include "kernel/workload/schedule.h"
 
-#define MAX_WORDS 16
+#define MAX_WORDS 24
 
 static char message[200];
 
@@ -49,15 +49,16 @@ START_TEST(defaults)
 	ck_assert_uint_eq(o.period_us, 5000);
 	ck_assert_uint_eq(o.work, 4000);
 	ck_assert_uint_eq(o.seed, 1);
-	ck_assert(!o.writeback && !o.verify && !o.help);
+	ck_assert(!o.writeback && !o.fifo && !o.verify && !o.help);
 }
 END_TEST
 
 START_TEST(everything)
 {
-	struct churn_options o = parsed("--mode sweep --chunk-mib 1 --vcpus 16 --mem-mib 65536 "
-					"--rounds 100000 --period-us 100 --writeback --verify "
-					"--seed 18446744073709551615");
+	struct churn_options o =
+		parsed("--mode sweep --chunk-mib 1 --vcpus 16 --mem-mib 65536 "
+		       "--rounds 100000 --period-us 100 --writeback --fifo --verify "
+		       "--seed 18446744073709551615");
 
 	ck_assert_int_eq(o.mode, CHURN_SWEEP);
 	ck_assert_str_eq(churn_mode_name(o.mode), "sweep");
@@ -66,7 +67,7 @@ START_TEST(everything)
 	ck_assert_uint_eq(o.rounds, 100000);
 	ck_assert_uint_eq(o.period_us, 100);
 	ck_assert(o.seed == UINT64_MAX);
-	ck_assert(o.writeback && o.verify);
+	ck_assert(o.writeback && o.fifo && o.verify);
 }
 END_TEST
 
