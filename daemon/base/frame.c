@@ -5,25 +5,9 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "base/bytes.h"
 #include "base/frame.h"
 #include "base/util.h"
-
-static void put16(uint8_t *p, uint16_t value)
-{
-	p[0] = value;
-	p[1] = value >> 8;
-}
-
-static void put32(uint8_t *p, uint32_t value)
-{
-	put16(p, value);
-	put16(p + 2, value >> 16);
-}
-
-static uint32_t get32(const uint8_t *p)
-{
-	return p[0] | p[1] << 8 | p[2] << 16 | (uint32_t)p[3] << 24;
-}
 
 /**
  * frame_header() - the header in front of a payload
@@ -37,6 +21,24 @@ void frame_header(uint8_t ret_header[FRAME_HEADER_SIZE], enum frame_type type, c
 	put16(ret_header + 6, 0);
 	put32(ret_header + 8, length);
 	put32(ret_header + 12, length ? crc32(0, payload, length) : 0);
+}
+
+/**
+ * frame_header_read() - take a header apart
+ * @ret_frame: its type and length
+ *
+ * Return: 0, or -EBADMSG for a wrong magic, type or length.
+ */
+int frame_header_read(const uint8_t header[FRAME_HEADER_SIZE], struct frame *ret_frame)
+{
+	uint32_t length = get32(header + 8);
+	uint16_t type = get16(header + 4);
+
+	if (get32(header) != FRAME_MAGIC || type < FRAME_HELLO || type > FRAME_FULL ||
+	    get16(header + 6) || length > FRAME_PAYLOAD_MAX)
+		return -EBADMSG;
+	*ret_frame = (struct frame){.type = type, .length = length};
+	return 0;
 }
 
 /**
@@ -99,13 +101,9 @@ int frame_reader_push(struct frame_reader *reader, const void *data, size_t leng
 		if (reader->have < FRAME_HEADER_SIZE)
 			break;
 
-		frame.length = get32(reader->buffer + 8);
-		frame.type = reader->buffer[4] | reader->buffer[5] << 8;
-		frame.payload = reader->buffer + FRAME_HEADER_SIZE;
-		if (get32(reader->buffer) != FRAME_MAGIC || frame.length > FRAME_PAYLOAD_MAX ||
-		    frame.type < FRAME_HELLO || frame.type > FRAME_LOG || reader->buffer[6] ||
-		    reader->buffer[7])
+		if (frame_header_read(reader->buffer, &frame))
 			goto bad;
+		frame.payload = reader->buffer + FRAME_HEADER_SIZE;
 		if (reader->have < FRAME_HEADER_SIZE + frame.length)
 			continue;
 		if (get32(reader->buffer + 12) !=

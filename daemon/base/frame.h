@@ -10,13 +10,15 @@
  * a 16-byte little-endian header { magic, type:16, zero:16, length, crc32 of the payload } and its
  * payload.
  *
- *   agent -> host  HELLO    JSON: proof of the kernel and its environment (once)
- *   host  -> agent JOB      JSON: one run
- *   agent -> host  STARTED  JSON {"run":N}: the trace is on and the workload starts now
- *   agent -> host  FILE     JSON {"name":"capture","size":BYTES}: DATA frames of that many bytes
- * follow agent -> host  DATA     raw bytes of the file announced last agent -> host  DONE     JSON:
- * how the run ended host  -> agent QUIT     empty: power off agent -> host  LOG      text, one line
- * for the boot's log
+ *   agent -> host   HELLO    JSON: proof of the kernel and its environment (once)
+ *   host  -> agent  JOB      JSON: one run
+ *   agent -> host   STARTED  JSON {"run":N}: the trace is on and the workload starts now
+ *   agent -> host   FILE     JSON {"name":"capture","size":BYTES}: DATA of that many bytes follows
+ *   agent -> host   DATA     raw bytes of the file announced last
+ *   agent -> host   DONE     JSON: how the run ended
+ *   host  -> agent  QUIT     empty: power off
+ *   agent -> host   LOG      text, one line for the boot's log
+ *   agent -> host   FULL     empty: the transport can hold no more; nothing follows
  */
 #define FRAME_MAGIC 0x4642414cu /* "LABF" */
 #define FRAME_HEADER_SIZE 16
@@ -31,6 +33,7 @@ enum frame_type {
 	FRAME_DONE,
 	FRAME_QUIT,
 	FRAME_LOG,
+	FRAME_FULL,
 };
 
 struct frame {
@@ -53,6 +56,7 @@ typedef int (*frame_fn)(void *arg, const struct frame *frame);
 
 void frame_header(uint8_t ret_header[FRAME_HEADER_SIZE], enum frame_type type, const void *payload,
 		  size_t length);
+int frame_header_read(const uint8_t header[FRAME_HEADER_SIZE], struct frame *ret_frame);
 int frame_write(int fd, enum frame_type type, const void *payload, size_t length);
 int frame_reader_init(struct frame_reader *reader);
 void frame_reader_free(struct frame_reader *reader);
