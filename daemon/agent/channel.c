@@ -52,7 +52,7 @@ static int find_port(const char *name, char *ret_path, size_t size)
 	return ret;
 }
 
-static int virtio_open(const char *address, int timeout_ms, int *ret_fd)
+static int virtio_open(const char *address, int timeout_ms, struct agent_link *ret_link)
 {
 	int64_t deadline = mono_ns() + timeout_ms * 1000000LL;
 	struct pollfd pfd = {.fd = -1, .events = POLLOUT};
@@ -82,11 +82,11 @@ static int virtio_open(const char *address, int timeout_ms, int *ret_fd)
 		}
 		pause_ms(RETRY_MS);
 	}
-	*ret_fd = pfd.fd;
+	*ret_link = (struct agent_link){pfd.fd, pfd.fd};
 	return 0;
 }
 
-static int fd_open(const char *address, int timeout_ms, int *ret_fd)
+static int fd_open(const char *address, int timeout_ms, struct agent_link *ret_link)
 {
 	int64_t fd;
 	int ret;
@@ -96,7 +96,7 @@ static int fd_open(const char *address, int timeout_ms, int *ret_fd)
 		return ret;
 	if (fcntl(fd, F_SETFD, FD_CLOEXEC))
 		return -errno;
-	*ret_fd = fd;
+	*ret_link = (struct agent_link){fd, fd};
 	return 0;
 }
 

@@ -133,21 +133,25 @@ static json_t *build_id(void)
 	return value ?: json_null();
 }
 
-/* labd.token= of the kernel's command line. */
-static json_t *token_of(const char *cmdline)
+/**
+ * agent_env_word() - a value of the kernel's command line
+ * @key: with its "="
+ *
+ * Return: the first one's, for the caller to free; NULL when there is none.
+ */
+char *agent_env_word(const char *key)
 {
-	static const char key[] = "labd.token=";
+	char *cmdline = text_of("/proc/cmdline"), *value = NULL;
 	const char *p = cmdline;
 
-	while (p && *p) {
-		if (!strncmp(p, key, strlen(key))) {
-			p += strlen(key);
-			return json_stringn(p, strcspn(p, " \n")) ?: json_null();
-		}
+	while (p && *p && !value) {
+		if (!strncmp(p, key, strlen(key)))
+			value = strndup(p + strlen(key), strcspn(p + strlen(key), " "));
 		p += strcspn(p, " ");
 		p += strspn(p, " ");
 	}
-	return json_null();
+	free(cmdline);
+	return value;
 }
 
 static json_t *mitigations(void)
@@ -249,6 +253,7 @@ json_t *agent_env_hello(void)
 {
 	char *cpuinfo = text_of("/proc/cpuinfo");
 	char *cmdline = text_of("/proc/cmdline");
+	char *token = agent_env_word("labd.token=");
 	json_t *hypervisor = agent_hypervisor_hello(), *env = environment(cpuinfo), *hello, *below;
 	struct utsname uts = {0};
 
@@ -259,8 +264,10 @@ json_t *agent_env_hello(void)
 	hello = json_pack("{s:i, s:o, s:o, s:s, s:s, s:s, s:o, s:o, s:o, s:o}", "proto",
 			  AGENT_PROTO, "boot_id", json_of("/proc/sys/kernel/random/boot_id"),
 			  "build_id", build_id(), "release", uts.release, "version", uts.version,
-			  "cmdline", cmdline ?: "", "token", token_of(cmdline), "env", env,
+			  "cmdline", cmdline ?: "", "token",
+			  (token ? json_string(token) : NULL) ?: json_null(), "env", env,
 			  "observed", observed(cpuinfo), "hypervisor", hypervisor);
+	free(token);
 	free(cmdline);
 	free(cpuinfo);
 	return hello;

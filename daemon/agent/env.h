@@ -9,6 +9,7 @@
 
 json_t *agent_env_hello(void);
 void agent_env_announce(const json_t *hello);
+char *agent_env_word(const char *key);
 int64_t agent_env_taint(void);
 uint64_t agent_env_available_bytes(void);
 

@@ -31,14 +31,15 @@ struct agent {
 	struct agent_settings settings;
 	const struct agent_channel_ops *channel;
 	const char *address;
-	int fd;
+	struct agent_link link;
 	bool quit;
 };
 
 static const char usage[] =
-	"usage: lab-agent [--fd N] [--bin DIR] [--spool DIR]\n"
+	"usage: lab-agent [--fd N | --disk FILE] [--bin DIR] [--spool DIR]\n"
 	"  --fd N       frames over this inherited descriptor (default: virtio port " PORT_NAME
 	")\n"
+	"  --disk FILE  frames over this disk image\n"
 	"  --bin DIR    where the workloads are (default /bin)\n"
 	"  --spool DIR  a folder on a tmpfs for raw pages (default /run)\n"
 	"As PID 1 it mounts what it needs and powers the machine off in the end.\n";
@@ -49,7 +50,7 @@ static int on_frame(void *arg, const struct frame *frame)
 
 	switch (frame->type) {
 	case FRAME_JOB:
-		return agent_run(&agent->settings, agent->fd, frame->payload, frame->length);
+		return agent_run(&agent->settings, agent->link.out, frame->payload, frame->length);
 	case FRAME_QUIT:
 		agent->quit = true;
 		return -ECANCELED;
@@ -64,7 +65,7 @@ static int send_hello(struct agent *agent)
 	char *text = hello ? json_dumps(hello, JSON_COMPACT) : NULL;
 	int ret;
 
-	ret = text ? frame_write(agent->fd, FRAME_HELLO, text, strlen(text)) : -ENOMEM;
+	ret = text ? frame_write(agent->link.out, FRAME_HELLO, text, strlen(text)) : -ENOMEM;
 	free(text);
 	json_decref(hello);
 	return ret;
@@ -75,7 +76,7 @@ static int serve(struct agent *agent)
 {
 	struct pollfd fds[] = {
 		{.fd = agent->settings.signal_fd, .events = POLLIN},
-		{.fd = agent->fd, .events = POLLIN},
+		{.fd = agent->link.in, .events = POLLIN},
 	};
 	struct frame_reader reader;
 	uint8_t buffer[4096];
@@ -93,7 +94,7 @@ static int serve(struct agent *agent)
 			agent->quit = true;
 			break;
 		}
-		n = read(agent->fd, buffer, sizeof(buffer));
+		n = read(agent->link.in, buffer, sizeof(buffer));
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0) {
@@ -111,13 +112,15 @@ static int live(struct agent *agent)
 	int ret;
 
 	do {
-		ret = agent->channel->open(agent->address, HOST_TIMEOUT_MS, &agent->fd);
+		ret = agent->channel->open(agent->address, HOST_TIMEOUT_MS, &agent->link);
 		if (ret) {
 			log_err("no host on the %s: %s", agent->channel->name, strerror(-ret));
 			return ret;
 		}
 		ret = serve(agent);
-		close(agent->fd);
+		close(agent->link.out);
+		if (agent->link.in != agent->link.out)
+			close(agent->link.in);
 		if (ret && !agent->quit)
 			log_err("lost the host: %s", strerror(-ret));
 	} while (!agent->quit && agent->channel->reopens);
@@ -127,11 +130,9 @@ static int live(struct agent *agent)
 static int parse_options(int argc, char **argv, struct agent *agent)
 {
 	static const struct option options[] = {
-		{"fd", required_argument, NULL, 'f'},
-		{"bin", required_argument, NULL, 'b'},
-		{"spool", required_argument, NULL, 's'},
-		{"help", no_argument, NULL, 'h'},
-		{0},
+		{"fd", required_argument, NULL, 'f'},  {"disk", required_argument, NULL, 'd'},
+		{"bin", required_argument, NULL, 'b'}, {"spool", required_argument, NULL, 's'},
+		{"help", no_argument, NULL, 'h'},      {0},
 	};
 	int c;
 
@@ -139,6 +140,10 @@ static int parse_options(int argc, char **argv, struct agent *agent)
 		switch (c) {
 		case 'f':
 			agent->channel = &agent_channel_fd;
+			agent->address = optarg;
+			break;
+		case 'd':
+			agent->channel = &agent_channel_disk;
 			agent->address = optarg;
 			break;
 		case 'b':
@@ -157,6 +162,23 @@ static int parse_options(int argc, char **argv, struct agent *agent)
 	return optind == argc ? 0 : -EINVAL;
 }
 
+/* On a real machine the kernel's command line says which channel there is, if not the usual one. */
+static int choose_channel(struct agent *agent)
+{
+	char *name = agent_env_word("labd.channel=");
+	int ret = 0;
+
+	if (name && !strcmp(name, agent_channel_disk.name)) {
+		agent->channel = &agent_channel_disk;
+		agent->address = NULL;
+	} else if (name) {
+		log_err("there is no channel \"%s\"", name);
+		ret = -EINVAL;
+	}
+	free(name);
+	return ret;
+}
+
 int main(int argc, char **argv)
 {
 	struct agent agent = {
@@ -170,6 +192,8 @@ int main(int argc, char **argv)
 	/* What else the kernel's command line holds is handed to PID 1 as arguments: not ours. */
 	if (getpid() == 1) {
 		agent_init_become();
+		if (choose_channel(&agent))
+			return EXIT_FAILURE;
 	} else if (parse_options(argc, argv, &agent)) {
 		fputs(usage, stderr);
 		return EXIT_FAILURE;
@@ -180,6 +204,7 @@ int main(int argc, char **argv)
 	sigaddset(&stop, SIGTERM);
 	sigaddset(&stop, SIGINT);
 	sigprocmask(SIG_BLOCK, &stop, NULL);
+	agent.settings.settle = agent.channel->settle;
 	agent.settings.signal_fd = signalfd(-1, &stop, SFD_CLOEXEC);
 	if (agent.settings.signal_fd < 0) {
 		log_err("signalfd: %s", strerror(errno));

@@ -279,6 +279,9 @@ static int send_started(struct run *run)
 	int ret = started ? send_json(run->fd, FRAME_STARTED, started) : -ENOMEM;
 
 	json_decref(started);
+	/* Its way to the host must not run beside the measurement. */
+	if (!ret && run->settings->settle)
+		ret = run->settings->settle(run->fd);
 	return ret;
 }
 
