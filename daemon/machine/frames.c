@@ -14,7 +14,7 @@
 static const char *const frame_names[] = {
 	[FRAME_HELLO] = "HELLO", [FRAME_JOB] = "JOB",	[FRAME_STARTED] = "STARTED",
 	[FRAME_FILE] = "FILE",	 [FRAME_DATA] = "DATA", [FRAME_DONE] = "DONE",
-	[FRAME_QUIT] = "QUIT",	 [FRAME_LOG] = "LOG",
+	[FRAME_QUIT] = "QUIT",	 [FRAME_LOG] = "LOG",	[FRAME_FULL] = "FULL",
 };
 
 static json_t *parse(struct boot *boot, const struct frame *frame)
@@ -219,6 +219,9 @@ int frames_take(void *arg, const struct frame *frame)
 		console_feed(boot->console, CONSOLE_AGENT, frame->payload, frame->length);
 		if (frame->length && frame->payload[frame->length - 1] != '\n')
 			console_feed(boot->console, CONSOLE_AGENT, "\n", 1);
+	} else if (frame->type == FRAME_FULL) {
+		boot_stop(boot, STOP_REFUSED, -EFBIG,
+			  "What the agent sent does not fit the machine's disk image.");
 	} else if (frame->type == FRAME_HELLO) {
 		take_hello(boot, frame);
 	} else if (frame->type == FRAME_STARTED && running) {

@@ -7,6 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* From being told to power off to the end of the machine; in the machine's time. */
+#define BOOT_POWER_OFF_MS 30000
+
 /* How a boot ended. The names are stored and shown; they do not change. */
 enum boot_state {
 	BOOT_RUNNING,
@@ -35,6 +38,8 @@ const char *boot_state_name(enum boot_state state);
  * @hypervisor_cmdline: declared additions to its command line, or NULL
  * @token: what the kernel's command line must carry as labd.token=
  * @cmdline: declared additions, or NULL
+ * @jobs: array of the objects that boot_run() will be given, in this order: a machine that takes no
+ * messages while it runs is told all of them at power-on
  * @runtime_dir: private folder that exists, 0700
  * @console_path: file that receives the console, each line behind its time since power-on
  * ("[   1.234] ")
@@ -42,6 +47,10 @@ const char *boot_state_name(enum boot_state state);
  * @boot_timeout_ms: power-on to HELLO
  * @hang_timeout_ms: silence of agent and console that counts as a hang while no run has a timeout
  * of its own
+ * @stall_timeout_ms: of the host's time: how long a machine's own clock may stand still
+ * @limit_ms: power-on to power-off, beyond all other limits
+ *
+ * Limits but @stall_timeout_ms are in the machine's time (see struct machine_transport).
  */
 struct boot_request {
 	const char *kernel;
@@ -52,11 +61,14 @@ struct boot_request {
 	const char *hypervisor_cmdline;
 	const char *token;
 	const char *cmdline;
+	const json_t *jobs;
 	const char *runtime_dir;
 	const char *console_path;
 	int cancel_fd;
 	unsigned int boot_timeout_ms;
 	unsigned int hang_timeout_ms;
+	unsigned int stall_timeout_ms;
+	uint64_t limit_ms;
 };
 
 /**
@@ -81,6 +93,8 @@ struct boot;
  * @messages_fd: what the machine's program says on stderr, -1 for none
  * @pid_fd: readable when the machine's program ended, -1 for none; closed by the driver's kill
  * @pid: for people
+ * @clock_ns: a page of its own, mapped shared, that begins with the machine's time since power-on;
+ * only ever grows; NULL when that is the host's. The session unmaps it
  */
 struct machine_transport {
 	int console_fd;
@@ -89,20 +103,27 @@ struct machine_transport {
 	int messages_fd;
 	int pid_fd;
 	int pid;
+	const _Atomic int64_t *clock_ns;
 };
 
 /**
  * struct machine_ops - a driver
  * @name: as the spec's "machine" says it
  * @version: of the driver's behaviour; stored with each boot
+ * @deterministic: what a boot does is a function of the kernel, the image and the request's texts,
+ * so the lab puts nothing of its own into those: no random token, no number of its database
  * @describe: what the machine is, with a hypervisor or without:
- * {"driver","emulated":bool,"clock":"…","qemu_version":"…","argv":[…]}; new reference
+ * {"driver","emulated":bool,"clock":"…","argv":[…]} and its version; new reference
+ * @capacity: so many machines may run side by side without a change in what each measures; NULL
+ * for one
  * @boot: power on; <0 errno
  * @kill: power off at once; may be called at any time after boot, more than once
  */
 struct machine_ops {
 	const char *name;
 	unsigned int version;
+	bool deterministic;
+	unsigned int (*capacity)(void);
 	int (*describe)(bool hypervisor, json_t **ret_description);
 	int (*boot)(const struct boot_request *request, struct machine_transport *ret_transport);
 	void (*kill)(struct machine_transport *transport);

@@ -9,6 +9,13 @@
 #include "base/util.h"
 #include "machine/session.h"
 
+/* Console or agent said something. */
+static void note_sign(struct boot *boot)
+{
+	boot->last_sign_ns = machine_now(boot);
+	boot->last_sign_host_ns = mono_ns();
+}
+
 static void close_fd(int *fd)
 {
 	close(*fd);
@@ -31,7 +38,8 @@ static bool take_log(struct boot *boot, enum console_source source, int *fd)
 		close_fd(fd);
 		return false;
 	}
-	boot->last_sign_ns = mono_ns();
+	if (source != CONSOLE_PROGRAM) /* a machine may speak while its guest is stuck */
+		note_sign(boot);
 	console_feed(boot->console, source, chunk, n);
 	if (console_report(boot->console)->cause >= CONSOLE_REBOOT)
 		boot_stop(boot, STOP_CONSOLE, -EPIPE, "%s", "");
@@ -55,7 +63,8 @@ static bool take_agent(struct boot *boot)
 			boot_stop(boot, STOP_CHANNEL, -EPIPE, "The agent's channel closed.");
 		return false;
 	}
-	boot->last_sign_ns = mono_ns();
+	note_sign(boot);
+	boot->moved_host_ns = boot->last_sign_host_ns;
 	if (frame_reader_push(&boot->reader, chunk, n, frames_take, boot) && !boot->facts.stop)
 		boot_stop(boot, STOP_PROTOCOL, -EBADMSG,
 			  "The agent sent bytes that are no frames.");
@@ -94,12 +103,12 @@ static void take_exit(struct boot *boot)
 
 /**
  * pump() - wait for one thing to happen and take it in
- * @until_ns: mono_ns() at which to return with nothing
+ * @timeout_ns: of the host's time, after which to return with nothing
  */
-void pump(struct boot *boot, int64_t until_ns)
+void pump(struct boot *boot, int64_t timeout_ns)
 {
 	struct machine_transport *transport = &boot->transport;
-	int64_t left = (until_ns - mono_ns() + 999999) / 1000000;
+	int64_t left = (timeout_ns + 999999) / 1000000;
 	struct pollfd fds[] = {
 		{transport->console_fd, POLLIN},
 		{transport->messages_fd, POLLIN},

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/log.h"
@@ -13,7 +14,9 @@
 #include "machine/session.h"
 
 #define MS 1000000LL
-#define POWER_OFF_NS (30000 * MS)
+#define POWER_OFF_NS (BOOT_POWER_OFF_MS * MS)
+/* A machine's own clock says nothing of when it will reach a limit: look often. */
+#define CLOCK_POLL_NS (500 * MS)
 /* After the end: a report in the making is read until the console is quiet, but not for ever. */
 #define LINGER_NS (3000 * MS)
 #define QUIET_NS (1000 * MS)
@@ -35,9 +38,48 @@ void boot_stop(struct boot *boot, enum boot_stop stop, int error, const char *fm
 	va_end(args);
 }
 
-static double seconds_since(int64_t ns)
+/** machine_now() - the machine's time since power-on: its own, or the host's when it has none */
+int64_t machine_now(const struct boot *boot)
 {
-	return (mono_ns() - ns) / 1e9;
+	return boot->transport.clock_ns ? *boot->transport.clock_ns : mono_ns() - boot->power_on_ns;
+}
+
+static double seconds_since(const struct boot *boot, int64_t ns)
+{
+	return (machine_now(boot) - ns) / 1e9;
+}
+
+/* A wait begins: until now nobody looked whether the machine's clock moves. */
+static void wait_begin(struct boot *boot)
+{
+	boot->moved_host_ns = mono_ns();
+}
+
+/*
+ * A machine whose own clock stands still reaches no limit, so the host's time has to tell. That
+ * what the machine did is still being passed on to the session, counts as movement.
+ */
+static void check_clock(struct boot *boot)
+{
+	int64_t now = machine_now(boot);
+
+	if (!boot->transport.clock_ns || boot->facts.exited)
+		return;
+	if (now != boot->moved_ns) {
+		boot->moved_ns = now;
+		boot->moved_host_ns = mono_ns();
+	}
+	if (mono_ns() - boot->moved_host_ns >= boot->request.stall_timeout_ms * MS)
+		boot_stop(boot, STOP_STALLED, -ETIMEDOUT,
+			  "The machine's virtual time stood still at %.1f s for %u s.", now / 1e9,
+			  boot->request.stall_timeout_ms / 1000);
+}
+
+/* Takes in what happens, until at most the machine's time @limit_ns. */
+static void wait_some(struct boot *boot, int64_t limit_ns)
+{
+	pump(boot, boot->transport.clock_ns ? CLOCK_POLL_NS : limit_ns - machine_now(boot));
+	check_clock(boot);
 }
 
 static void power_on(struct boot *boot)
@@ -86,9 +128,9 @@ int boot_start(const struct machine_ops *ops, const struct boot_request *request
 		return -ENOMEM;
 	boot->ops = ops;
 	boot->request = *request;
-	boot->transport = (struct machine_transport){-1, -1, -1, -1, -1, 0};
+	boot->transport = (struct machine_transport){-1, -1, -1, -1, -1, 0, NULL};
 	boot->files[0].fd = boot->files[1].fd = -1;
-	boot->power_on_ns = boot->last_sign_ns = mono_ns();
+	boot->power_on_ns = boot->last_sign_host_ns = mono_ns();
 	ret = frame_reader_init(&boot->reader);
 	if (ret)
 		goto free_boot;
@@ -110,10 +152,11 @@ free_boot:
  */
 static void check_silence(struct boot *boot, int64_t hang_ns)
 {
-	if (console_report(boot->console)->bytes && mono_ns() - boot->last_sign_ns >= hang_ns)
+	if (console_report(boot->console)->bytes &&
+	    machine_now(boot) - boot->last_sign_ns >= hang_ns)
 		boot_stop(boot, STOP_SILENT, -ETIMEDOUT,
 			  "The machine fell silent for %.0f s before its agent said hello.",
-			  seconds_since(boot->last_sign_ns));
+			  seconds_since(boot, boot->last_sign_ns));
 }
 
 /**
@@ -124,16 +167,18 @@ static void check_silence(struct boot *boot, int64_t hang_ns)
  */
 int boot_wait_hello(struct boot *boot, json_t **ret_hello)
 {
-	int64_t limit = boot->power_on_ns + boot->request.boot_timeout_ms * MS;
+	int64_t limit = boot->request.boot_timeout_ms * MS;
 	int64_t hang_ns = boot->request.hang_timeout_ms * MS, silent_at;
 
+	wait_begin(boot);
 	while (!boot->facts.stop && !boot->hello) {
 		silent_at = boot->last_sign_ns + hang_ns;
-		pump(boot, silent_at > mono_ns() && silent_at < limit ? silent_at : limit);
+		wait_some(boot,
+			  silent_at > machine_now(boot) && silent_at < limit ? silent_at : limit);
 		if (boot->facts.stop || boot->hello)
 			break;
 		check_silence(boot, hang_ns);
-		if (mono_ns() >= limit)
+		if (machine_now(boot) >= limit)
 			boot_stop(boot, STOP_BOOT_TIMEOUT, -ETIMEDOUT,
 				  "The agent did not say hello within %u s of power-on.",
 				  boot->request.boot_timeout_ms / 1000);
@@ -165,7 +210,7 @@ static int send_job(struct boot *boot, const json_t *job)
  */
 int boot_run(struct boot *boot, const struct run_request *request, json_t **ret_done)
 {
-	int64_t began = mono_ns(), limit = began + request->timeout_ms * MS;
+	int64_t limit = machine_now(boot) + request->timeout_ms * MS;
 	int ret;
 
 	if (boot->facts.stop)
@@ -182,13 +227,15 @@ int boot_run(struct boot *boot, const struct run_request *request, json_t **ret_
 	else if (ret)
 		boot_stop(boot, STOP_CHANNEL, ret, "The agent's channel closed.");
 
+	wait_begin(boot);
 	while (!boot->facts.stop && !boot->done) {
-		pump(boot, limit);
-		if (!boot->done && mono_ns() >= limit)
+		wait_some(boot, limit);
+		if (!boot->done && machine_now(boot) >= limit)
 			boot_stop(
 				boot, STOP_RUN_TIMEOUT, -ETIMEDOUT,
 				"The run did not end within %u s; the machine was silent for the last %.0f.",
-				request->timeout_ms / 1000, seconds_since(boot->last_sign_ns));
+				request->timeout_ms / 1000,
+				seconds_since(boot, boot->last_sign_ns));
 	}
 	receive_abort(&boot->files[0]);
 	receive_abort(&boot->files[1]);
@@ -203,21 +250,25 @@ int boot_run(struct boot *boot, const struct run_request *request, json_t **ret_
 
 static void power_off(struct boot *boot)
 {
-	int64_t limit = mono_ns() + POWER_OFF_NS;
+	int64_t limit = machine_now(boot) + POWER_OFF_NS;
 
+	wait_begin(boot);
 	boot->phase = PHASE_OFF;
 	frame_write(boot->transport.agent_fd, FRAME_QUIT, NULL,
 		    0); /* a failure shows as its cause below */
 	while (!boot->facts.stop && !boot->facts.exited) {
-		pump(boot, limit);
-		if (!boot->facts.exited && mono_ns() >= limit)
+		wait_some(boot, limit);
+		if (!boot->facts.exited && machine_now(boot) >= limit)
 			boot_stop(boot, STOP_OFF_TIMEOUT, -ETIMEDOUT,
 				  "The machine did not power off within %lld s of being told to.",
 				  POWER_OFF_NS / (1000 * MS));
 	}
 }
 
-/* The kernel may be about to say what happened: that outranks what was seen of it. */
+/*
+ * The kernel may be about to say what happened: that outranks what was seen of it. How long that
+ * may take is the host's time.
+ */
 static void linger(struct boot *boot)
 {
 	int64_t limit = mono_ns() + LINGER_NS, quiet_from = mono_ns(), quiet;
@@ -225,11 +276,12 @@ static void linger(struct boot *boot)
 	while ((boot->transport.console_fd >= 0 || boot->transport.hypervisor_fd >= 0 ||
 		(boot->transport.pid_fd >= 0 && !boot->facts.exited)) &&
 	       mono_ns() < limit) {
-		quiet = (boot->last_sign_ns > quiet_from ? boot->last_sign_ns : quiet_from) +
+		quiet = (boot->last_sign_host_ns > quiet_from ? boot->last_sign_host_ns
+							      : quiet_from) +
 			QUIET_NS;
 		if (mono_ns() >= quiet)
 			break;
-		pump(boot, quiet < limit ? quiet : limit);
+		pump(boot, (quiet < limit ? quiet : limit) - mono_ns());
 	}
 }
 
@@ -243,6 +295,9 @@ static void close_transport(struct machine_transport *transport)
 			close(*fds[i]);
 		*fds[i] = -1;
 	}
+	if (transport->clock_ns)
+		munmap((void *)transport->clock_ns, sysconf(_SC_PAGESIZE));
+	transport->clock_ns = NULL;
 }
 
 /**

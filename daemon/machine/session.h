@@ -21,7 +21,11 @@ enum boot_phase {
  * struct boot - one boot
  * @facts: its @stop ends every wait
  * @error: negative errno that goes with the stop
- * @last_sign_ns: when console or agent last said something
+ * @power_on_ns: mono_ns(), from which machine_now() counts
+ * @last_sign_ns: when console or agent last said something, in the machine's time
+ * @last_sign_host_ns: the same, mono_ns()
+ * @moved_ns: what the machine's own clock showed when it was last seen to have moved
+ * @moved_host_ns: when that was, or when the agent said something after it, mono_ns()
  * @hello: what HELLO said, until it is handed out
  * @run: the run in progress
  * @done: what DONE said, until it is handed out
@@ -40,6 +44,9 @@ struct boot {
 	int error;
 	int64_t power_on_ns;
 	int64_t last_sign_ns;
+	int64_t last_sign_host_ns;
+	int64_t moved_ns;
+	int64_t moved_host_ns;
 	json_t *hello;
 	const struct run_request *run;
 	json_t *done;
@@ -51,8 +58,10 @@ struct boot {
 void boot_stop(struct boot *boot, enum boot_stop stop, int error, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
+int64_t machine_now(const struct boot *boot);
+
 /* pump.c */
-void pump(struct boot *boot, int64_t until_ns);
+void pump(struct boot *boot, int64_t timeout_ns);
 void pump_drain(struct boot *boot);
 
 /* frames.c */

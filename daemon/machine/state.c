@@ -107,6 +107,7 @@ void boot_classify(const struct boot_facts *facts, const struct console_report *
 	case STOP_SILENT:
 	case STOP_RUN_TIMEOUT:
 	case STOP_OFF_TIMEOUT:
+	case STOP_STALLED:
 		if (hang)
 			end(ret_end, BOOT_HUNG, "%.140s %.110s", facts->why, console->line);
 		else

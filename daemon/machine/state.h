@@ -15,6 +15,7 @@ enum boot_stop {
 	STOP_SILENT,	   /* neither console nor agent said anything for too long */
 	STOP_RUN_TIMEOUT,  /* no DONE in time */
 	STOP_OFF_TIMEOUT,  /* told to power off, and did not */
+	STOP_STALLED,	   /* the machine's own clock stood still */
 	STOP_CONSOLE,	   /* the console shows a panic, an oops or a second boot */
 	STOP_CHANNEL,	   /* the agent's channel closed */
 	STOP_PROTOCOL,	   /* the agent's bytes make no sense */

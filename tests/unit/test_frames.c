@@ -217,6 +217,18 @@ START_TEST(hypervisor)
 }
 END_TEST
 
+/* Wherever the boot is: what could not be sent ends it, for the reason that it is too much. */
+START_TEST(full)
+{
+	boot.phase = _i ? PHASE_RUNNING : PHASE_BOOTING;
+	ck_assert_int_eq(give(FRAME_FULL, ""), -ECANCELED);
+	ck_assert_int_eq(boot.facts.stop, STOP_REFUSED);
+	ck_assert_str_eq(boot.facts.why,
+			 "What the agent sent does not fit the machine's disk image.");
+	ck_assert(!exists(capture_path));
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("frames");
@@ -230,6 +242,7 @@ int main(void)
 	tcase_add_loop_test(tcase, wrong_files, 0, ARRAY_SIZE(wrong));
 	tcase_add_test(tcase, second_has_no_name);
 	tcase_add_loop_test(tcase, hypervisor, 0, ARRAY_SIZE(hellos));
+	tcase_add_loop_test(tcase, full, 0, 2);
 	suite_add_tcase(suite, tcase);
 	srunner_run_all(runner, CK_ENV);
 	failed = srunner_ntests_failed(runner);

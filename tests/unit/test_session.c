@@ -2,11 +2,14 @@
 /* A boot's life against machines that misbehave: tests/lib/fake-qemu plays them. */
 #include <check.h>
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -17,6 +20,8 @@ static char dir[] = "/tmp/labd-session-XXXXXX";
 static char console_path[64], capture_path[64], kernel_path[64], source_path[64];
 static int cancel_fd = -1;
 static bool with_xen;
+static const struct machine_ops *driver;
+static unsigned int limit_scale = 1;
 
 static void setup(void)
 {
@@ -36,6 +41,7 @@ static void setup(void)
 	setenv("LABD_QEMU", "tests/lib/fake-qemu", 1);
 	setenv("FAKE_CAPTURE", source_path, 1);
 	signal(SIGPIPE, SIG_IGN);
+	driver = machine_find("qemu");
 }
 
 static void teardown(void)
@@ -66,13 +72,14 @@ static int play(const char *mode, int runs, struct boot_end *ret_end)
 		.runtime_dir = dir,
 		.console_path = console_path,
 		.cancel_fd = cancel_fd,
-		.boot_timeout_ms = 1500,
-		.hang_timeout_ms = 700,
+		.boot_timeout_ms = 1500 * limit_scale,
+		.hang_timeout_ms = 700 * limit_scale,
+		.stall_timeout_ms = 2000,
 	};
 	struct run_request run = {
 		.capture_path = capture_path,
 		.capture_max = 1 << 20,
-		.timeout_ms = 700,
+		.timeout_ms = 700 * limit_scale,
 		.started = count,
 	};
 	json_t *hello = NULL, *done = NULL, *job;
@@ -86,7 +93,7 @@ static int play(const char *mode, int runs, struct boot_end *ret_end)
 		request.cmdline = "extra=1,2";
 	}
 	setenv("FAKE_MODE", mode, 1);
-	ck_assert_int_eq(boot_start(machine_find("qemu"), &request, &boot), 0);
+	ck_assert_int_eq(boot_start(driver, &request, &boot), 0);
 	ret = boot_wait_hello(boot, &hello);
 	for (int i = 0; !ret && i < runs; i++) {
 		job = json_pack("{s:i}", "run", i);
@@ -131,7 +138,7 @@ START_TEST(good_boot)
 	ck_assert_int_eq(read_file(console_path, 1 << 20, &text, NULL), 0);
 	ck_assert_ptr_nonnull(strstr(text, "] [    0.000000] Linux version 6.12.0"));
 	ck_assert_ptr_nonnull(strstr(text, "nokaslr tsc=reliable labd.token=t0ken extra=1"));
-	ck_assert_ptr_nonnull(strstr(text, "] qemu: warning: this is no emulator"));
+	ck_assert_ptr_nonnull(strstr(text, "] machine: warning: this is no emulator"));
 	ck_assert_ptr_nonnull(strstr(text, "] agent: hello from the agent"));
 	free(text);
 }
@@ -289,6 +296,105 @@ START_TEST(disk_trouble)
 }
 END_TEST
 
+/* A machine with a clock of its own: fake-qemu with a page that a thread lets run. */
+static struct {
+	struct machine_ops ops;
+	_Atomic int64_t *ns;	/* the test's own view of the page */
+	int64_t at_power_on_ns; /* what it shows then */
+	int64_t step_ns;	/* by so much it grows every 10 ms, 0 for a still one */
+	pthread_t thread;
+	atomic_bool stop;
+} machine_clock;
+
+static void *clock_main(void *arg)
+{
+	for (; !machine_clock.stop; usleep(10000))
+		*machine_clock.ns += machine_clock.step_ns;
+	return NULL;
+}
+
+static int boot_with_clock(const struct boot_request *request,
+			   struct machine_transport *ret_transport)
+{
+	int fd = memfd_create("clock", MFD_CLOEXEC), ret;
+	size_t size = sysconf(_SC_PAGESIZE);
+
+	ret = machine_find("qemu")->boot(request, ret_transport);
+	if (ret)
+		return ret;
+	ck_assert_int_eq(ftruncate(fd, size), 0);
+	machine_clock.ns = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	ck_assert_ptr_ne(machine_clock.ns, MAP_FAILED);
+	*machine_clock.ns = machine_clock.at_power_on_ns;
+	ret_transport->clock_ns = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
+	ck_assert_ptr_ne((void *)ret_transport->clock_ns, MAP_FAILED);
+	close(fd);
+	ck_assert_int_eq(pthread_create(&machine_clock.thread, NULL, clock_main, NULL), 0);
+	return 0;
+}
+
+/* The same as play(), and how long it took. */
+static int play_with_clock(const char *mode, int runs, struct boot_end *ret_end, double *ret_s)
+{
+	int64_t began = mono_ns();
+	int ret;
+
+	machine_clock.ops = *machine_find("qemu");
+	machine_clock.ops.boot = boot_with_clock;
+	driver = &machine_clock.ops;
+	ret = play(mode, runs, ret_end);
+	*ret_s = (mono_ns() - began) / 1e9;
+	machine_clock.stop = true;
+	pthread_join(machine_clock.thread, NULL);
+	return ret;
+}
+
+/*
+ * Limits are the machine's time. A fast clock reaches large ones early: a thousand times those
+ * of bad[], at about five hundred times the speed. A slow one does not reach small ones, however
+ * long the host takes: a hundredth of the host's speed.
+ */
+static const struct {
+	const char *mode;
+	int runs;
+	int64_t step_ns;
+	unsigned int scale;
+	int error;
+	enum boot_state state;
+	const char *says;
+} clocked[] = {
+	{"hang", 1, 5000000000, 1000, -ETIMEDOUT, BOOT_HUNG, "before its agent said hello"},
+	{"chatty", 1, 5000000000, 1000, -ETIMEDOUT, BOOT_TIMEOUT, "hello within 1500 s"},
+	{"stuck", 1, 5000000000, 1000, -ETIMEDOUT, BOOT_HUNG, "did not end within 700 s"},
+	{"no-power-off", 1, 5000000000, 1000, 0, BOOT_HUNG, "did not power off within 30 s"},
+	{"slow", 2, 100000, 1, 0, BOOT_OK, ""},
+	{"hang", 1, 0, 100, -ETIMEDOUT, BOOT_HUNG, "time stood still at 1.5 s for 2 s"},
+	{"stuck", 1, 0, 100, -ETIMEDOUT, BOOT_HUNG, "time stood still at 1.5 s for 2 s"},
+	/* The console's words are no sign that the machine goes on. */
+	{"chatty", 1, 0, 100, -ETIMEDOUT, BOOT_HUNG, "time stood still at 1.5 s for 2 s"},
+	/* All was done before the clock stopped, and is only being passed on. */
+	{"slow", 2, 0, 100, 0, BOOT_OK, ""},
+};
+
+START_TEST(machine_time)
+{
+	struct boot_end end;
+	double took_s;
+
+	machine_clock.step_ns = clocked[_i].step_ns;
+	machine_clock.at_power_on_ns = clocked[_i].step_ns ? 0 : 1500000000;
+	limit_scale = clocked[_i].scale;
+	ck_assert_int_eq(play_with_clock(clocked[_i].mode, clocked[_i].runs, &end, &took_s),
+			 clocked[_i].error);
+	ck_assert_msg(end.state == clocked[_i].state, "%s ended as %s: %s", clocked[_i].mode,
+		      boot_state_name(end.state), end.detail);
+	ck_assert_msg(strstr(end.detail, clocked[_i].says) != NULL, "%s", end.detail);
+	ck_assert_msg(took_s < 20, "%s took %.1f s", clocked[_i].mode, took_s);
+	if (!strcmp(clocked[_i].mode, "slow"))
+		ck_assert_msg(took_s > 2, "%s took %.1f s", clocked[_i].mode, took_s);
+}
+END_TEST
+
 START_TEST(describe)
 {
 	json_t *description;
@@ -323,6 +429,7 @@ int main(void)
 	tcase_add_test(tcase, cancel_ends_at_once);
 	tcase_add_test(tcase, infra);
 	tcase_add_test(tcase, disk_trouble);
+	tcase_add_loop_test(tcase, machine_time, 0, ARRAY_SIZE(clocked));
 	tcase_add_loop_test(tcase, describe, 0, 2);
 	suite_add_tcase(suite, tcase);
 	srunner_run_all(runner, CK_ENV);
