@@ -28,6 +28,7 @@ pkg = $(shell pkg-config --cflags '$(1)')
 lib = $(shell pkg-config $(3) --libs '$(1)')
 LABD_PKGS  := sqlite3 >= 3.40 libmicrohttpd >= 0.9.75 jansson >= 2.14 nettle zlib
 CTL_PKGS   := libcurl jansson >= 2.14 nettle zlib
+BOCHS_PKGS := jansson >= 2.14 zlib
 AGENT_PKGS := libtracefs >= 1.6 libtraceevent >= 1.7 jansson >= 2.14 zlib
 ALL_PKGS   := $(LABD_PKGS) $(CTL_PKGS) $(AGENT_PKGS)
 
@@ -36,6 +37,7 @@ BASE_OBJS  := $(call objs,daemon/base)
 LIB_OBJS   := $(BASE_OBJS) $(call objs,daemon/plan daemon/machine daemon/capture daemon/store daemon/stats daemon/http) \
 	      $(O)/gen/embedded.o
 AGENT_OBJS := $(filter-out %/sha256.o,$(BASE_OBJS)) $(call objs,daemon/agent) $(O)/daemon/capture/tracedat_write.o
+BOCHS_OBJS := $(filter-out %/sha256.o,$(BASE_OBJS)) $(call objs,daemon/bochs) $(O)/daemon/machine/spawn.o
 CTL_OBJS   := $(BASE_OBJS) $(call objs,daemon/ctl)
 CHURN_OBJS := $(call objs,kernel/workload)
 
@@ -52,7 +54,7 @@ XEN_TESTED   := $(wildcard $(addprefix xen/workload/,*/options.c guest/requests.
 		common/args.c common/child.c common/iperf.c common/netdev.c common/pattern.c common/stream.c \
 		common/tracing.c common/wire.c))
 
-PROGRAMS   := $(O)/labd $(O)/labctl $(O)/lab-agent $(O)/kvm-churn
+PROGRAMS   := $(O)/labd $(O)/labctl $(O)/lab-bochs $(O)/lab-agent $(O)/kvm-churn
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(O)/tests/unit/%,$(wildcard tests/unit/test_*.c))
 
 .PHONY: all run check setup kernels image xen xen-arms xen-image prove unit unit-programs functional machine bench asan tsan fuzz lint install clean help
@@ -65,6 +67,10 @@ $(O)/labd: $(O)/daemon/labd.o $(LIB_OBJS)
 $(O)/labctl: $(CTL_OBJS)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -o $@ $^ $(call lib,$(CTL_PKGS))
+
+$(O)/lab-bochs: $(BOCHS_OBJS)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -o $@ $^ $(call lib,$(BOCHS_PKGS))
 
 # Static: the initramfs holds nothing but it and the workloads. The linker warns of dlopen() in libtraceevent,
 # which is for plugins, and lab-agent loads none.
@@ -119,7 +125,7 @@ $(O)/gen/embedded.o: $(O)/gen/embedded.c
 	$(Q)$(CC) $(BASE_CFLAGS) $(CFLAGS) -c -o $@ $<
 
 # A unit test links everything that labd is made of, and the workload's and agent's parts but for their mains.
-$(O)/tests/unit/%: tests/unit/%.c $(LIB_OBJS) $(filter-out %/main.o,$(CHURN_OBJS) $(AGENT_OBJS)) $(O)/xen-workload.a
+$(O)/tests/unit/%: tests/unit/%.c $(LIB_OBJS) $(filter-out %/main.o,$(CHURN_OBJS) $(AGENT_OBJS) $(BOCHS_OBJS)) $(O)/xen-workload.a
 	$(call say,TEST,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(BASE_CFLAGS) $(CFLAGS) -I. $(call pkg,$(ALL_PKGS) check) -o $@ $< $(sort $(filter %.o,$^)) \
@@ -223,7 +229,7 @@ lint:
 
 PREFIX ?= /usr/local
 install: all
-	install -D -m 755 -t $(DESTDIR)$(PREFIX)/bin $(O)/labd $(O)/labctl $(O)/lab-agent $(O)/kvm-churn \
+	install -D -m 755 -t $(DESTDIR)$(PREFIX)/bin $(O)/labd $(O)/labctl $(O)/lab-bochs $(O)/lab-agent $(O)/kvm-churn \
 		$(wildcard $(O)/grant-churn $(O)/grant-fault $(O)/net)
 
 clean:

@@ -12,7 +12,10 @@
 /* clang-format off */
 static const char get_sql[] =
 	"SELECT json_object('boot', b.id, 'experiment', s.experiment, 'name', e.name,"
-	" 'emulated', " SQL_BOOL("e.emulated") ", 'round', s.round, 'position', s.position,"
+	" 'emulated', " SQL_BOOL("e.emulated") ","
+	" 'clock', json_extract(e.machine_json, '$.clock'), 'deterministic',"
+	" json(iif(json_extract(e.machine_json, '$.deterministic'), 'true', 'false')),"
+	" 'round', s.round, 'position', s.position,"
 	" 'arm', s.arm, 'attempt', b.attempt, 'state', b.state, 'detail', b.detail,"
 	" 'console_lines', b.console_lines, 'boot_id', b.boot_id, 'build_id', b.build_id,"
 	" 'kernel', b.kernel, 'hypervisor', b.hypervisor,"
@@ -52,7 +55,8 @@ static bool starts(const char *text, const char *end, const char *with)
 /* Who said a line, "[   1.234] " and its text: what is nobody's is the lab's own. */
 static enum console_source line_source(const char *line, const char *end)
 {
-	static const char *const others[] = {"qemu: ", "agent: ", "labd: "};
+	/* "qemu: " is what consoles of older boots say for "machine: ". */
+	static const char *const others[] = {"machine: ", "qemu: ", "agent: ", "labd: "};
 	const char *text = memchr(line, ']', end - line);
 
 	if (!text || end - text < 2)

@@ -52,8 +52,9 @@ struct console {
 };
 
 static const char *const marks[CONSOLE_N_SOURCES] = {
-	[CONSOLE_SERIAL] = "",	     [CONSOLE_XEN] = CONSOLE_MARK_XEN, [CONSOLE_PROGRAM] = "qemu: ",
-	[CONSOLE_AGENT] = "agent: ", [CONSOLE_LAB] = "labd: ",
+	[CONSOLE_SERIAL] = "",		 [CONSOLE_XEN] = CONSOLE_MARK_XEN,
+	[CONSOLE_PROGRAM] = "machine: ", [CONSOLE_AGENT] = "agent: ",
+	[CONSOLE_LAB] = "labd: ",
 };
 
 /* @also must be in the line too, @unless must not. First match counts. */

@@ -6,5 +6,6 @@
 
 /* Every driver's table; machine.c lists them. */
 extern const struct machine_ops qemu_machine;
+extern const struct machine_ops bochs_machine;
 
 #endif

@@ -6,6 +6,7 @@
 
 static const struct machine_ops *const drivers[] = {
 	&qemu_machine,
+	&bochs_machine,
 };
 
 /** machine_list() - all drivers there are; @ret_count of them */

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "base/util.h"
+#include "machine/cmdline.h"
 #include "machine/qemu_args.h"
 
 /* Both end in NULL. */
@@ -136,13 +137,6 @@ static const char *or_empty(const char *text)
 	return text ? text : "";
 }
 
-/*
- * nokaslr: addresses in a console or a capture then mean the same in every boot.
- * tsc=reliable: the emulator's TSC is; on a busy host the kernel's watchdog doubts it, and a boot
- * that fell back to another clock would no longer match its pair. (Below Xen, Xen's clock is used.)
- */
-#define KERNEL_CMDLINE "panic=-1 mitigations=off nokaslr"
-
 static int kernel_args(json_t *argv, const struct boot_request *request)
 {
 	const char *more = or_empty(request->cmdline);
@@ -150,19 +144,12 @@ static int kernel_args(json_t *argv, const struct boot_request *request)
 	return add(argv, "-kernel", "%s", request->kernel)
 		       ?: add(argv, "-initrd", "%s", request->image)
 		       ?: add(argv, "-append",
-			      "console=ttyS0 " KERNEL_CMDLINE " tsc=reliable labd.token=%s%s%s",
+			      "console=ttyS0 " CMDLINE_KERNEL " " CMDLINE_NO_HYPERVISOR
+			      " labd.token=%s%s%s",
 			      request->token, *more ? " " : "", more);
 }
 
-/*
- * dom0 has the second serial port, so that Xen's lines and its own do not tear each other; what it
- * says before it has found the port comes by Xen's (earlyprintk). Without noreboot a Xen that dies
- * resets, and QEMU ends. The trace buffers hold 4 MiB per CPU; without tevt_mask they fill from the
- * start with everything.
- */
-#define XEN_CMDLINE                                                          \
-	"console=com1 com1=115200,8n1 loglvl=all guest_loglvl=all dom0=pvh " \
-	"dom0_mem=512M,max:512M dom0_max_vcpus=2 dom0_vcpus_pin tbuf_size=1024 tevt_mask=1"
+#define XEN_CMDLINE CMDLINE_XEN " dom0_max_vcpus=2"
 
 /*
  * On a busy host an emulated timer interrupt of dom0 can take longer than the time to its next one,
@@ -184,7 +171,7 @@ static int xen_args(json_t *argv, const struct boot_request *request, bool kvm)
 				     kvm ? "" : XEN_CMDLINE_EMULATED, *xen_more ? " " : "",
 				     xen_more)
 			      ?: add(argv, "-initrd",
-				     "%s earlyprintk=xen console=ttyS1,,115200 " KERNEL_CMDLINE
+				     "%s earlyprintk=xen console=ttyS1,,115200 " CMDLINE_KERNEL
 				     " labd.token=%s%s%s,%s",
 				     kernel, request->token, *more ? " " : "", doubled, image);
 	free(kernel);

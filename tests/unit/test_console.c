@@ -287,8 +287,8 @@ START_TEST(lines_are_stamped_and_harmless)
 		memcpy(p + 6, "234", 3);
 	}
 	ck_assert_str_eq(text, "[  61.234] hello\n[  61.234] \n[  61.234] \\x1b[31mred\\x07\n"
-			       "[  61.234] \\xff\\x9b\n[  61.234] a\\x00b\n[  61.234] qemu: no\n"
-			       "[  61.234] unfinished\n[  61.234] qemu: mem\n");
+			       "[  61.234] \\xff\\x9b\n[  61.234] a\\x00b\n[  61.234] machine: no\n"
+			       "[  61.234] unfinished\n[  61.234] machine: mem\n");
 	free(text);
 }
 END_TEST
