@@ -68,5 +68,6 @@ int cmd_builds(const struct ctl *ctl, int argc, char **argv);
 int cmd_sql(const struct ctl *ctl, int argc, char **argv);
 int cmd_export(const struct ctl *ctl, int argc, char **argv);
 int cmd_import(const struct ctl *ctl, int argc, char **argv);
+int cmd_reproduce(const struct ctl *ctl, int argc, char **argv);
 
 #endif

@@ -46,6 +46,7 @@ static const char prune_sql[] =
 	"DELETE FROM ring WHERE run NOT IN (SELECT id FROM run);"
 	"DELETE FROM loss WHERE run NOT IN (SELECT id FROM run);"
 	"DELETE FROM run_check WHERE run NOT IN (SELECT id FROM run);"
+	"DELETE FROM reproduction WHERE run NOT IN (SELECT id FROM run);"
 	"DELETE FROM sample WHERE run NOT IN (SELECT id FROM run);"
 	"DELETE FROM import; PRAGMA journal_mode = DELETE; VACUUM";
 

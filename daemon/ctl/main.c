@@ -44,20 +44,26 @@ static const struct command commands[] = {
 	 "Waits until the events are stored, which happens between two boots, and prints where. An\n"
 	 "xentrace file does not say how fast its TSC is: Xen's log does (\"Detected 2399.998 MHz\").\n",
 	 cmd_import},
+	{"reproduce", "RUN [--no-wait]", "do a run again and compare the two",
+	 "RUN is a run's number, as reports and pages have it, on a machine whose time is not the host's.\n"
+	 "Its boot is done again up to that run, between two experiments; then the values of its metrics and\n"
+	 "all events are compared with what is stored. --no-wait prints the reproduction's number instead.\n"
+	 "Exits with 0 when the two are identical, 1 when they differ, 2 when that cannot be said.\n",
+	 cmd_reproduce},
 };
 
 static void print_usage(FILE *out)
 {
 	fputs("Usage: labctl [OPTIONS] COMMAND [ARGUMENTS]\n\nCommands:\n", out);
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
-		fprintf(out, "  %-8s %-20s %s\n", commands[i].name, commands[i].args,
+		fprintf(out, "  %-9s %-20s %s\n", commands[i].name, commands[i].args,
 			commands[i].summary);
 	fputs("\nOptions, before the command:\n"
 	      "  --url URL          where labd listens (LABD_URL, default " DEFAULT_URL ")\n"
 	      "  --token-file FILE  its token (LABD_TOKEN_FILE, default data/token, then /var/lib/labd/token)\n"
 	      "  --data DIR         its data directory (LABD_DATA, default where the token file is)\n"
 	      "\nlabctl COMMAND --help says more. Exit codes: 0 fine, 1 error, 2 the experiment did not\n"
-	      "complete.\n",
+	      "complete; reproduce has its own.\n",
 	      out);
 }
 

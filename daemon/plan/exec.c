@@ -29,6 +29,18 @@ bool exec_interrupted(struct exec *exec)
 	return yes;
 }
 
+/** exec_cancelled() - was it the user's wish? */
+bool exec_cancelled(struct exec *exec)
+{
+	struct sched *sched = exec->sched;
+	bool yes;
+
+	pthread_mutex_lock(&sched->lock);
+	yes = sched->cancelling;
+	pthread_mutex_unlock(&sched->lock);
+	return yes;
+}
+
 static int load_builds(struct exec *exec, char reason[256])
 {
 	char *text;
@@ -56,16 +68,10 @@ static int load_plan(struct exec *exec, char reason[256])
 {
 	char *spec = NULL, *seal = NULL;
 	struct problem problem = {0};
-	int64_t cancel;
 	int ret;
 
-	ret = db_get_int(exec->sched->db, &cancel, "SELECT cancel FROM experiment WHERE id = ?1",
-			 "i", exec->id);
-	if (!ret && cancel)
-		ret = -ECANCELED;
-	if (!ret)
-		ret = db_get_text(exec->sched->db, &spec,
-				  "SELECT spec FROM experiment WHERE id = ?1", "i", exec->id);
+	ret = db_get_text(exec->sched->db, &spec, "SELECT spec FROM experiment WHERE id = ?1", "i",
+			  exec->id);
 	if (!ret)
 		ret = db_get_text(exec->sched->db, &seal,
 				  "SELECT plan_sha256 FROM experiment WHERE id = ?1", "i",
@@ -92,31 +98,15 @@ out:
 	return ret;
 }
 
-static int note_machine(struct exec *exec)
-{
-	json_t *emulated = json_object_get(exec->machine, "emulated");
-	char *text = json_dumps(exec->machine, JSON_COMPACT | JSON_SORT_KEYS);
-	int ret;
-
-	if (!text)
-		return -ENOMEM;
-	ret = db_run(exec->sched->db,
-		     "UPDATE experiment SET state = 'running', started = coalesce(started, ?2), "
-		     "machine_json = ?3, emulated = ?4 WHERE id = ?1",
-		     "iiti", exec->id, wall_ns(), text, (int64_t)json_is_true(emulated));
-	free(text);
-	return ret;
-}
-
 /**
- * exec_open() - load an experiment and what it needs
+ * exec_load() - an experiment's spec, plan, builds, machine and image; changes nothing
+ * @ret_exec: freed by exec_close(); without its events
  * @reason: one sentence for the user where the error alone would not say it
  *
- * Return: 0, -ECANCELED when it was cancelled before it started, or another negative errno.
+ * Return: 0 or negative errno.
  */
-int exec_open(struct sched *sched, int64_t id, struct exec **ret_exec, char reason[256])
+int exec_load(struct sched *sched, int64_t id, struct exec **ret_exec, char reason[256])
 {
-	char path[PATH_MAX];
 	struct exec *exec;
 	bool hypervisor;
 	int ret;
@@ -126,48 +116,98 @@ int exec_open(struct sched *sched, int64_t id, struct exec **ret_exec, char reas
 		return -ENOMEM;
 	exec->sched = sched;
 	exec->id = id;
+	pthread_mutex_init(&exec->store_lock, NULL);
 	pthread_mutex_lock(&sched->lock);
 	ret = load_plan(exec, reason);
 	pthread_mutex_unlock(&sched->lock);
 	if (ret)
-		goto out_close;
+		goto close;
 
 	exec->ops = machine_find(exec->spec->machine);
 	if (!exec->ops) {
 		snprintf(reason, 256, "this labd has no machine %.64s", exec->spec->machine);
 		ret = -ENOENT;
-		goto out_close;
+		goto close;
 	}
 	hypervisor = json_object_get(exec->builds[0], "hypervisor");
 	ret = exec->ops->describe(hypervisor, &exec->machine);
 	if (ret) {
 		snprintf(reason, 256, "the machine %.64s cannot be used here: %s",
 			 exec->spec->machine, strerror(-ret));
-		goto out_close;
+		goto close;
 	}
 	ret = image_find(sched->config.images_dir, exec->spec->subject, &exec->image);
 	if (ret) {
 		snprintf(reason, 256, "no image for subject %.64s in %.128s", exec->spec->subject,
 			 sched->config.images_dir);
-		goto out_close;
+		goto close;
 	}
 	json_object_set(exec->machine, "image_sha256", json_object_get(exec->image, "sha256"));
-	snprintf(path, sizeof(path), "%s/events/%lld.db", sched->config.data_dir, (long long)id);
-	ret = events_open(path, &exec->events);
-	if (ret) {
-		snprintf(reason, 256, "the events file cannot be opened: %s", strerror(-ret));
-		goto out_close;
-	}
-	pthread_mutex_lock(&sched->lock);
-	ret = note_machine(exec);
-	pthread_mutex_unlock(&sched->lock);
-	if (ret)
-		goto out_close;
 	*ret_exec = exec;
 	return 0;
 
-out_close:
+close:
 	exec_close(exec);
+	return ret;
+}
+
+static int check_cancel(struct sched *sched, int64_t id)
+{
+	int64_t cancel;
+	int ret;
+
+	pthread_mutex_lock(&sched->lock);
+	ret = db_get_int(sched->db, &cancel, "SELECT cancel FROM experiment WHERE id = ?1", "i",
+			 id);
+	pthread_mutex_unlock(&sched->lock);
+	return ret ?: cancel ? -ECANCELED : 0;
+}
+
+static int note_machine(struct exec *exec)
+{
+	json_t *emulated = json_object_get(exec->machine, "emulated");
+	char *text = json_dumps(exec->machine, JSON_COMPACT | JSON_SORT_KEYS);
+	struct sched *sched = exec->sched;
+	int ret;
+
+	if (!text)
+		return -ENOMEM;
+	pthread_mutex_lock(&sched->lock);
+	ret = db_run(sched->db,
+		     "UPDATE experiment SET state = 'running', started = coalesce(started, ?2), "
+		     "machine_json = ?3, emulated = ?4 WHERE id = ?1",
+		     "iiti", exec->id, wall_ns(), text, (int64_t)json_is_true(emulated));
+	pthread_mutex_unlock(&sched->lock);
+	free(text);
+	return ret;
+}
+
+/**
+ * exec_open() - begin an experiment: load it, open its events and note that it runs
+ * @ret_exec: freed by exec_close()
+ * @reason: one sentence for the user where the error alone would not say it
+ *
+ * Return: 0, -ECANCELED when it was cancelled before it started, or another negative errno.
+ */
+int exec_open(struct sched *sched, int64_t id, struct exec **ret_exec, char reason[256])
+{
+	struct exec *exec = NULL;
+	char path[PATH_MAX];
+	int ret;
+
+	ret = check_cancel(sched, id) ?: exec_load(sched, id, &exec, reason);
+	if (ret)
+		return ret;
+	snprintf(path, sizeof(path), "%s/events/%lld.db", sched->config.data_dir, (long long)id);
+	ret = events_open(path, &exec->events);
+	if (ret)
+		snprintf(reason, 256, "the events file cannot be opened: %s", strerror(-ret));
+	else
+		ret = note_machine(exec);
+	if (ret)
+		exec_close(exec);
+	else
+		*ret_exec = exec;
 	return ret;
 }
 
@@ -183,6 +223,7 @@ void exec_close(struct exec *exec)
 		json_decref(exec->builds[i]);
 	plan_free(exec->plan);
 	spec_free(exec->spec);
+	pthread_mutex_destroy(&exec->store_lock);
 	free(exec);
 }
 
@@ -265,15 +306,13 @@ static int store_and_update(struct exec *exec, char reason[256])
 {
 	int ret;
 
-	for (;;) {
-		ret = exec_store(exec, reason) ?: update_results(exec);
-		if (ret != -ENOSPC)
-			return ret;
-		ret = exec_wait_for_space(exec, true);
-		if (ret)
-			return ret;
+	pthread_mutex_lock(&exec->store_lock);
+	do {
 		*reason = '\0';
-	}
+		ret = exec_store(exec, reason) ?: update_results(exec);
+	} while (ret == -ENOSPC && !exec_wait_for_space(exec, true));
+	pthread_mutex_unlock(&exec->store_lock);
+	return ret == -ENOSPC ? -ECANCELED : ret;
 }
 
 /*
@@ -319,36 +358,44 @@ static int judge(struct exec *exec, char reason[256])
 	return ret;
 }
 
+/* Boots a slot until it is done or void, and stores what each boot captured. */
+static int carry_out_slot(void *arg, size_t index, const atomic_bool *stop, char reason[256])
+{
+	struct exec *exec = arg;
+	const struct plan_slot *slot = &exec->plan->slots[index];
+	int64_t slot_id;
+	bool planned;
+	int ret;
+
+	ret = slot_state(exec, slot, &slot_id, &planned);
+	while (!ret && planned && !*stop) {
+		ret = exec_interrupted(exec) ? -ECANCELED : exec_wait_for_space(exec, false);
+		if (!ret)
+			ret = exec_slot(exec, slot, slot_id, reason);
+		if (!ret)
+			ret = store_and_update(exec, reason);
+		if (!ret)
+			ret = slot_state(exec, slot, &slot_id, &planned);
+		sched_publish(exec->sched, exec->id);
+	}
+	return ret;
+}
+
 /**
- * exec_experiment() - carry out what is left of the plan
+ * exec_experiment() - carry out what is left of the plan, on as many machines as may run at once
  * @reason: one sentence for the user: what went wrong, or what a finished experiment lacks
  *
  * Return: 0 when every slot is done or void, -ECANCELED, or another negative errno.
  */
 int exec_experiment(struct exec *exec, char reason[256])
 {
-	int64_t slot_id;
-	bool planned;
+	unsigned int machines = exec->ops->capacity ? exec->ops->capacity() : 1;
 	int ret;
 
 	sched_publish(exec->sched, exec->id);
 	/* Captures that the last labd could not store any more. */
 	ret = store_and_update(exec, reason);
-	for (size_t i = 0; !ret && i < exec->plan->n_slots; i++) {
-		const struct plan_slot *slot = &exec->plan->slots[i];
-
-		ret = slot_state(exec, slot, &slot_id, &planned);
-		while (!ret && planned) {
-			ret = exec_interrupted(exec) ? -ECANCELED
-						     : exec_wait_for_space(exec, false);
-			if (!ret)
-				ret = exec_slot(exec, slot, slot_id, reason);
-			if (!ret)
-				ret = store_and_update(exec, reason);
-			if (!ret)
-				ret = slot_state(exec, slot, &slot_id, &planned);
-			sched_publish(exec->sched, exec->id);
-		}
-	}
+	if (!ret)
+		ret = exec_pool(machines, exec->plan->n_slots, carry_out_slot, exec, reason);
 	return ret ?: judge(exec, reason);
 }

@@ -5,6 +5,7 @@
 #include <jansson.h>
 #include <pthread.h>
 #include <sqlite3.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -17,7 +18,7 @@
 /**
  * struct sched - the scheduler (private to plan/)
  * @lock: guards the writer connection and the fields below it
- * @cancel_fd: eventfd, readable when the boot in progress must end
+ * @cancel_fd: eventfd, readable when the boots in progress must end
  * @current: experiment being carried out, 0 when idle
  */
 struct sched {
@@ -33,8 +34,9 @@ struct sched {
 };
 
 /**
- * struct exec - an experiment being carried out, on the scheduler's thread
- * @builds: manifests by arm, borrowed from @builds_json
+ * struct exec - an experiment being carried out
+ * @builds: manifests by arm
+ * @store_lock: guards @events: several slots may be in work at a time, and one stores
  */
 struct exec {
 	struct sched *sched;
@@ -45,12 +47,23 @@ struct exec {
 	json_t *machine;
 	json_t *image;
 	json_t *builds[SPEC_MAX_ARMS];
+	pthread_mutex_t store_lock;
 	struct events_db *events;
 };
 
+/**
+ * exec_pool_fn - does the piece of work @index
+ * @stop: becomes true when no more is to be begun
+ * @reason: filled with one sentence when it fails
+ */
+typedef int (*exec_pool_fn)(void *arg, size_t index, const atomic_bool *stop, char reason[256]);
+
 void sched_publish(struct sched *sched, int64_t experiment);
+void sched_rearm(struct sched *sched);
 
 /* exec_*: negative errno; -ECANCELED when the user or the end of labd stopped it. */
+int exec_load(struct sched *sched, int64_t id, struct exec **ret_exec, char reason[256]);
+int exec_load(struct sched *sched, int64_t id, struct exec **ret_exec, char reason[256]);
 int exec_open(struct sched *sched, int64_t id, struct exec **ret_exec, char reason[256]);
 void exec_close(struct exec *exec);
 int exec_experiment(struct exec *exec, char reason[256]);
@@ -58,8 +71,11 @@ int exec_slot(struct exec *exec, const struct plan_slot *slot, int64_t slot_id, 
 int exec_store(struct exec *exec, char reason[256]);
 int exec_wait_for_space(struct exec *exec, bool refused);
 bool exec_interrupted(struct exec *exec);
+bool exec_cancelled(struct exec *exec);
+int exec_pool(unsigned int workers, size_t n, exec_pool_fn work, void *arg, char reason[256]);
 
 int import_next(struct sched *sched);
+int reproduce_next(struct sched *sched);
 int result_update(sqlite3 *db, int64_t experiment, const struct spec *spec);
 
 #endif

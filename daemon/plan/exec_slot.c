@@ -15,6 +15,7 @@
 #include "base/sha256.h"
 #include "base/util.h"
 #include "plan/exec.h"
+#include "plan/slot_boot.h"
 #include "store/db.h"
 
 /* Boots of one slot that the lab, not the kernel, lost; after that many the slot is void. */
@@ -22,20 +23,22 @@
 /* Restarts of labd in one slot; more than that is a crash loop. */
 #define DISTURBED_TRIES 10
 
-/* Longer than the kernel's own watchdogs, so that their reports come first. */
-#define HANG_TIMEOUT_MS 150000
-/* JOB to DONE beyond the workload's own limit: ring set-up, drain and shipping. */
-#define SHIP_TIMEOUT_MS 120000
-#define CAPTURE_MAX (4ULL << 30)
-
+/**
+ * struct slot_boot - a boot in work
+ * @jobs: of the runs that it does, in their order
+ * @is_done: by place: the run is in the books already
+ * @console: relative to the data directory
+ */
 struct slot_boot {
 	struct exec *exec;
 	const struct plan_slot *slot;
 	int64_t slot_id;
 	int64_t id;
 	int64_t attempt;
-	char token[33];
-	char console[64]; /* relative to the data directory */
+	json_t *jobs;
+	bool *is_done;
+	char console[64];
+	struct slot_request request;
 	struct boot *boot;
 	bool workload_failed;
 };
@@ -45,22 +48,50 @@ static const char *manifest(const json_t *build, const char *key)
 	return json_string_value(json_object_get(build, key)) ?: "";
 }
 
-/* Whether something the scenario asked of this slot is in the books already. */
-static int run_is_done(struct slot_boot *sb, size_t place, bool *ret_done)
+/* Which runs an earlier boot of the slot has finished. */
+static int find_done(struct slot_boot *sb)
 {
 	struct sched *sched = sb->exec->sched;
-	int64_t n;
+	sqlite3_stmt *stmt;
 	int ret;
 
+	sb->is_done = calloc(sb->slot->n_runs, sizeof(*sb->is_done));
+	if (!sb->is_done)
+		return -ENOMEM;
 	pthread_mutex_lock(&sched->lock);
-	ret = db_get_int(sched->db, &n,
-			 "SELECT count(*) FROM run WHERE slot = ?1 AND place = ?2 "
+	ret = db_prepare(sched->db, &stmt,
+			 "SELECT place FROM run WHERE slot = ?1 AND place < ?2 "
 			 "AND state IN ('captured', 'ok', 'failed')",
-			 "ii", sb->slot_id, (int64_t)place);
+			 "ii", sb->slot_id, (int64_t)sb->slot->n_runs);
+	if (ret)
+		goto unlock;
+	while ((ret = sqlite3_step(stmt)) == SQLITE_ROW)
+		sb->is_done[sqlite3_column_int64(stmt, 0)] = true;
+	ret = ret == SQLITE_DONE ? 0 : db_error(sched->db, "the slot's runs");
+	sqlite3_finalize(stmt);
+unlock:
 	pthread_mutex_unlock(&sched->lock);
-	if (!ret)
-		*ret_done = n > 0;
 	return ret;
+}
+
+/*
+ * What a deterministic machine does in a run depends on the runs before it: there a boot does all
+ * of them, and those that are done already once more, for nothing but that.
+ */
+static int find_jobs(struct slot_boot *sb)
+{
+	int ret;
+
+	ret = find_done(sb);
+	if (ret)
+		return ret;
+	sb->jobs = jobs_make(sb->exec->spec, sb->slot);
+	if (!sb->jobs)
+		return -ENOMEM;
+	for (size_t place = sb->slot->n_runs; !sb->exec->ops->deterministic && place--;)
+		if (sb->is_done[place])
+			json_array_remove(sb->jobs, place);
+	return 0;
 }
 
 static int note_boot(struct slot_boot *sb)
@@ -68,21 +99,19 @@ static int note_boot(struct slot_boot *sb)
 	struct sched *sched = sb->exec->sched;
 	int ret;
 
-	ret = random_hex(sb->token, 16);
-	if (ret)
-		return ret;
 	pthread_mutex_lock(&sched->lock);
 	ret = db_get_int(sched->db, &sb->attempt,
 			 "SELECT 1 + coalesce(max(attempt), 0) FROM boot WHERE slot = ?1", "i",
 			 sb->slot_id);
-	if (!ret) {
-		snprintf(sb->console, sizeof(sb->console), "consoles/%lld-%u-%lld.log",
-			 (long long)sb->exec->id, sb->slot->position, (long long)sb->attempt);
+	snprintf(sb->console, sizeof(sb->console), "consoles/%lld-%u-%lld.log",
+		 (long long)sb->exec->id, sb->slot->position, (long long)sb->attempt);
+	ret = ret ?: slot_request_make(sb->exec, sb->slot, sb->jobs, sb->console, &sb->request);
+	if (!ret)
 		ret = db_run(sched->db,
 			     "INSERT INTO boot (slot, attempt, state, token, console, started) "
 			     "VALUES (?1, ?2, 'running', ?3, ?4, ?5)",
-			     "iitti", sb->slot_id, sb->attempt, sb->token, sb->console, wall_ns());
-	}
+			     "iitti", sb->slot_id, sb->attempt, sb->request.token, sb->console,
+			     wall_ns());
 	if (!ret)
 		sb->id = sqlite3_last_insert_rowid(sched->db);
 	pthread_mutex_unlock(&sched->lock);
@@ -138,37 +167,6 @@ static int note_hello(struct slot_boot *sb, const json_t *hello)
 	free(kernel);
 	free(hypervisor);
 	return ret;
-}
-
-static json_t *make_job(struct exec *exec, const struct plan_slot *slot, size_t scenario,
-			int64_t run)
-{
-	const struct spec *spec = exec->spec;
-	const struct spec_scenario *what = &spec->scenarios[scenario];
-	json_t *events = json_array(), *kprobes = json_array(), *argv = NULL, *job;
-	uint32_t xen_mask = spec_xen_mask(spec);
-	struct problem problem = {0};
-	char seed[24];
-
-	for (size_t i = 0; i < spec->n_events; i++)
-		if (!spec_event_is_xen(spec->events[i]))
-			json_array_append_new(events, json_string(spec->events[i]));
-	for (size_t i = 0; i < spec->n_kprobes; i++)
-		json_array_append_new(kprobes, json_string(spec->kprobes[i]));
-	if (spec_workload_argv(what->args, &argv, &problem, "args")) {
-		json_decref(events);
-		json_decref(kprobes);
-		return NULL;
-	}
-	snprintf(seed, sizeof(seed), "%llu", (unsigned long long)slot->seed);
-	job = json_pack("{s:I, s:s, s:o, s:s, s:i, s:{s:o, s:o, s:i, s:s}}", "run", (json_int_t)run,
-			"workload", what->workload, "argv", argv, "seed", seed, "timeout_ms",
-			(int)what->timeout_s * 1000, "trace", "events", events, "kprobes", kprobes,
-			"buffer_kib_per_cpu", (int)spec->buffer_kib_per_cpu, "clock", spec->clock);
-	if (xen_mask)
-		json_object_set_new(json_object_get(job, "trace"), "xen_mask",
-				    json_integer(xen_mask));
-	return job;
 }
 
 static int64_t number(const json_t *object, const char *key)
@@ -312,15 +310,15 @@ static void note_interrupted(struct slot_boot *sb, int64_t run, const char *why)
 	pthread_mutex_unlock(&sched->lock);
 }
 
-static int do_run(struct slot_boot *sb, size_t place)
+static int do_run(struct slot_boot *sb, const json_t *job)
 {
 	struct exec *exec = sb->exec;
 	struct sched *sched = exec->sched;
-	size_t scenario = sb->slot->runs[place];
-	const struct spec_scenario *what = &exec->spec->scenarios[scenario];
+	size_t place = job_place(job);
+	const struct spec_scenario *what = &exec->spec->scenarios[sb->slot->runs[place]];
 	struct run_file capture = {0}, xen = {0};
 	struct run_request request = {0};
-	json_t *job, *done = NULL;
+	json_t *done = NULL;
 	int64_t run, sent;
 	int ret;
 
@@ -338,14 +336,11 @@ static int do_run(struct slot_boot *sb, size_t place)
 	name_file(&capture, exec, run, "dat");
 	if (spec_xen_mask(exec->spec))
 		name_file(&xen, exec, run, "xentrace");
-	job = make_job(exec, sb->slot, scenario, run);
-	if (!job)
-		return -ENOMEM;
 	request.job = job;
 	request.capture_path = capture.path;
 	request.xen_path = *xen.relative ? xen.path : NULL;
 	request.capture_max = CAPTURE_MAX;
-	request.timeout_ms = what->timeout_s * 1000 + SHIP_TIMEOUT_MS;
+	request.timeout_ms = job_timeout_ms(exec->spec, sb->slot, place);
 	sent = mono_ns();
 	ret = boot_run(sb->boot, &request, &done);
 	if (!ret)
@@ -355,21 +350,47 @@ static int do_run(struct slot_boot *sb, size_t place)
 		note_interrupted(sb, run,
 				 ret == -ENOSPC ? "the data directory is full" : "the boot ended");
 	json_decref(done);
-	json_decref(job);
+	return ret;
+}
+
+/* A run that is in the books already; what it captures is thrown away. */
+static int do_run_again(struct slot_boot *sb, const json_t *job)
+{
+	struct exec *exec = sb->exec;
+	char path[PATH_MAX], xen_path[PATH_MAX];
+	struct run_request request = {
+		.job = job,
+		.capture_path = path,
+		.xen_path = spec_xen_mask(exec->spec) ? xen_path : NULL,
+		.capture_max = CAPTURE_MAX,
+		.timeout_ms = job_timeout_ms(exec->spec, sb->slot, job_place(job)),
+	};
+	json_t *done = NULL;
+	int ret;
+
+	snprintf(path, sizeof(path), "%s/captures/%lld/again-%u.dat", exec->sched->config.data_dir,
+		 (long long)exec->id, sb->slot->position);
+	snprintf(xen_path, sizeof(xen_path), "%s/captures/%lld/again-%u.xentrace",
+		 exec->sched->config.data_dir, (long long)exec->id, sb->slot->position);
+	ret = boot_run(sb->boot, &request, &done);
+	unlink(path);
+	unlink(xen_path);
+	json_decref(done);
 	return ret;
 }
 
 static int do_runs(struct slot_boot *sb)
 {
-	bool done;
+	json_t *job;
 	int ret = 0;
+	size_t i;
 
-	for (size_t place = 0; !ret && place < sb->slot->n_runs; place++) {
-		ret = run_is_done(sb, place, &done);
-		if (!ret && !done)
-			ret = do_run(sb, place);
+	json_array_foreach (sb->jobs, i, job) {
+		ret = sb->is_done[job_place(job)] ? do_run_again(sb, job) : do_run(sb, job);
 		if (!ret && exec_interrupted(sb->exec))
 			ret = -ECANCELED;
+		if (ret)
+			break;
 	}
 	return ret;
 }
@@ -378,35 +399,15 @@ static int do_runs(struct slot_boot *sb)
 static int do_boot(struct slot_boot *sb)
 {
 	struct exec *exec = sb->exec;
-	const char *data_dir = exec->sched->config.data_dir;
-	const json_t *build = exec->builds[sb->slot->arm];
-	char runtime[PATH_MAX], console[PATH_MAX], captures[PATH_MAX];
-	struct boot_request request = {
-		.kernel = manifest(build, "kernel"),
-		.image = manifest(exec->image, "image"),
-		.build_id = manifest(build, "build_id"),
-		.token = sb->token,
-		.cmdline = exec->spec->cmdline,
-		.hypervisor_cmdline = exec->spec->xen_cmdline,
-		.runtime_dir = runtime,
-		.console_path = console,
-		.cancel_fd = exec->sched->cancel_fd,
-		.boot_timeout_ms = exec->spec->boot_timeout_s * 1000,
-		.hang_timeout_ms = HANG_TIMEOUT_MS,
-	};
+	char captures[PATH_MAX];
 	json_t *hello = NULL;
 	int ret;
 
-	if (json_object_get(build, "hypervisor")) {
-		request.hypervisor = manifest(build, "hypervisor");
-		request.hypervisor_build_id = manifest(build, "hypervisor_build_id");
-	}
-	snprintf(runtime, sizeof(runtime), "%s/run", data_dir);
-	snprintf(console, sizeof(console), "%s/%s", data_dir, sb->console);
-	snprintf(captures, sizeof(captures), "%s/captures/%lld", data_dir, (long long)exec->id);
+	snprintf(captures, sizeof(captures), "%s/captures/%lld", exec->sched->config.data_dir,
+		 (long long)exec->id);
 	ret = make_dir(captures, 0755);
 	if (!ret)
-		ret = boot_start(exec->ops, &request, &sb->boot);
+		ret = boot_start(exec->ops, &sb->request.boot, &sb->boot);
 	if (!ret)
 		ret = boot_wait_hello(sb->boot, &hello);
 	if (!ret)
@@ -470,6 +471,60 @@ out:
 	return ret;
 }
 
+/*
+ * What the boot is called in the books, where the machine alone does not know it. @interrupted: the
+ * user or the end of labd kept it from its runs.
+ */
+static void judge_end(struct slot_boot *sb, int error, bool interrupted, struct boot_end *end)
+{
+	if (interrupted) {
+		end->state = exec_cancelled(sb->exec) ? BOOT_CANCELLED : BOOT_DISTURBED;
+		snprintf(end->detail, sizeof(end->detail), "%s",
+			 end->state == BOOT_CANCELLED ? "the experiment was cancelled"
+						      : "labd was stopped");
+	} else if (error && end->state == BOOT_OK) {
+		/* The machine was fine; what failed is the lab's own: a full disk, a database. */
+		end->state = BOOT_INFRA_FAILED;
+		snprintf(end->detail, sizeof(end->detail), "the lab could not go on: %s",
+			 strerror(-error));
+	} else if (!error && end->state == BOOT_OK && sb->workload_failed) {
+		end->state = BOOT_WORKLOAD_FAILED;
+		snprintf(end->detail, sizeof(end->detail), "a run's workload failed; see the runs");
+	}
+	if (end->state != BOOT_OK)
+		log_warn("experiment %lld, boot %lld (%s, round %u): %s: %s",
+			 (long long)sb->exec->id, (long long)sb->id,
+			 sb->exec->spec->arms[sb->slot->arm].name, sb->slot->round,
+			 boot_state_name(end->state), end->detail);
+}
+
+/* Its intent is stored; from here on its end is, too. */
+static int carry_out(struct slot_boot *sb, char reason[256])
+{
+	struct boot_end end = {.state = BOOT_INFRA_FAILED};
+	bool complete, interrupted;
+	int ret, err;
+
+	sched_publish(sb->exec->sched, sb->exec->id);
+	ret = do_boot(sb);
+	if (sb->boot)
+		boot_finish(sb->boot, &end);
+	else
+		snprintf(end.detail, sizeof(end.detail), "the machine did not start: %s",
+			 strerror(-ret));
+	interrupted = ret && exec_interrupted(sb->exec);
+	judge_end(sb, ret, interrupted, &end);
+	complete = !ret && (end.state == BOOT_OK || end.state == BOOT_WORKLOAD_FAILED);
+	do {
+		err = note_end(sb, &end, complete);
+	} while (err == -ENOSPC && !exec_wait_for_space(sb->exec, true));
+	if (err) {
+		snprintf(reason, 256, "a boot's end could not be stored: %s", strerror(-err));
+		return err;
+	}
+	return interrupted ? -ECANCELED : 0;
+}
+
 /**
  * exec_slot() - boot a slot's arm once and do the runs that are left
  * @reason: filled when the experiment cannot go on
@@ -480,52 +535,30 @@ out:
  */
 int exec_slot(struct exec *exec, const struct plan_slot *slot, int64_t slot_id, char reason[256])
 {
-	struct slot_boot sb = {.exec = exec, .slot = slot, .slot_id = slot_id};
-	struct boot_end end = {.state = BOOT_INFRA_FAILED};
-	bool interrupted, complete;
-	int ret, err;
+	struct slot_boot *sb = calloc(1, sizeof(*sb));
+	int ret;
 
-	do {
-		ret = note_boot(&sb);
-	} while (ret == -ENOSPC && !exec_wait_for_space(exec, true));
+	if (!sb)
+		return -ENOMEM;
+	sb->exec = exec;
+	sb->slot = slot;
+	sb->slot_id = slot_id;
+	ret = find_jobs(sb);
 	if (ret) {
-		snprintf(reason, 256, "a boot's intent could not be stored: %s", strerror(-ret));
-		return ret;
-	}
-	sched_publish(exec->sched, exec->id);
-	ret = do_boot(&sb);
-	if (sb.boot)
-		boot_finish(sb.boot, &end);
-	else
-		snprintf(end.detail, sizeof(end.detail), "the machine did not start: %s",
+		snprintf(reason, 256, "the jobs of slot %u could not be made: %s", slot->position,
 			 strerror(-ret));
-
-	interrupted = exec_interrupted(exec);
-	if (interrupted && ret) {
-		end.state = exec->sched->cancelling ? BOOT_CANCELLED : BOOT_DISTURBED;
-		snprintf(end.detail, sizeof(end.detail), "%s",
-			 end.state == BOOT_CANCELLED ? "the experiment was cancelled"
-						     : "labd was stopped");
-	} else if (ret && end.state == BOOT_OK) {
-		/* The machine was fine; what failed is the lab's own: a full disk, a database. */
-		end.state = BOOT_INFRA_FAILED;
-		snprintf(end.detail, sizeof(end.detail), "the lab could not go on: %s",
-			 strerror(-ret));
-	} else if (!ret && end.state == BOOT_OK && sb.workload_failed) {
-		end.state = BOOT_WORKLOAD_FAILED;
-		snprintf(end.detail, sizeof(end.detail), "a run's workload failed; see the runs");
+		goto free;
 	}
-	if (end.state != BOOT_OK)
-		log_warn("experiment %lld, boot %lld (%s, round %u): %s: %s", (long long)exec->id,
-			 (long long)sb.id, exec->spec->arms[slot->arm].name, slot->round,
-			 boot_state_name(end.state), end.detail);
-	complete = !ret && (end.state == BOOT_OK || end.state == BOOT_WORKLOAD_FAILED);
 	do {
-		err = note_end(&sb, &end, complete);
-	} while (err == -ENOSPC && !exec_wait_for_space(exec, true));
-	if (err) {
-		snprintf(reason, 256, "a boot's end could not be stored: %s", strerror(-err));
-		return err;
-	}
-	return interrupted && ret ? -ECANCELED : 0;
+		ret = note_boot(sb);
+	} while (ret == -ENOSPC && !exec_wait_for_space(exec, true));
+	if (ret)
+		snprintf(reason, 256, "a boot's intent could not be stored: %s", strerror(-ret));
+	else
+		ret = carry_out(sb, reason);
+free:
+	json_decref(sb->jobs);
+	free(sb->is_done);
+	free(sb);
+	return ret;
 }

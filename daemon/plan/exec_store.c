@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Captures into rows and samples, between boots. The events file commits first: a labd killed
+ * Captures into rows and samples, after each boot. The events file commits first: a labd killed
  * between the two commits finds the run's rows there and does not store them twice.
  */
 #include <errno.h>
@@ -214,23 +214,6 @@ static int note_undecodable(struct exec *exec, const struct captured *c, const c
 	return ret;
 }
 
-static bool lost_anything(const json_t *done, const struct ingest_result *result)
-{
-	const json_t *ring;
-	size_t i;
-
-	json_array_foreach (json_object_get(done, "rings"), i, ring) {
-		static const char *const keys[] = {"entries", "overrun", "dropped",
-						   "commit_overrun"};
-
-		for (size_t k = 0; k < ARRAY_SIZE(keys); k++) {
-			if (json_integer_value(json_object_get(ring, keys[k])))
-				return true;
-		}
-	}
-	return result->n_losses > 0;
-}
-
 static int store_one(struct exec *exec, const struct captured *c, char reason[256])
 {
 	const json_t *workload = json_object_get(c->done, "workload");
@@ -248,8 +231,7 @@ static int store_one(struct exec *exec, const struct captured *c, char reason[25
 	};
 	char path[PATH_MAX], xen_path[PATH_MAX], error[256] = "";
 	struct run_checks checks = {0};
-	int64_t begun = mono_ns(), measured;
-	bool lossy;
+	int64_t begun = mono_ns();
 	int ret;
 
 	snprintf(path, sizeof(path), "%s/%s", exec->sched->config.data_dir, c->capture);
@@ -266,11 +248,7 @@ static int store_one(struct exec *exec, const struct captured *c, char reason[25
 			 (long long)c->run, *error ? error : strerror(-ret));
 		return ret;
 	}
-	measured = json_integer_value(json_object_get(c->done, "measure_ns"));
-	lossy = lost_anything(c->done, &result);
-	for (size_t i = 0; !ret && i < exec->spec->n_metrics; i++)
-		ret = sample_compute(exec->events, c->run, &exec->spec->metrics[i], workload,
-				     measured, lossy, &samples[i]);
+	ret = sample_run(exec->events, c->run, exec->spec, c->done, &result, samples);
 	if (!ret && c->xen_capture)
 		ret = run_checks_do(exec->events, c->run, exec->spec, workload, &result, &checks);
 	if (!ret) {
@@ -286,8 +264,11 @@ static int store_one(struct exec *exec, const struct captured *c, char reason[25
 }
 
 /**
- * exec_store() - store every captured run of the experiment; no machine runs meanwhile
+ * exec_store() - store every captured run of the experiment
  * @reason: filled on failure
+ *
+ * The caller holds the experiment's store lock. While a machine runs that the host's load would
+ * disturb, nobody calls: such a machine is the only one, and its thread is the caller.
  *
  * Return: 0 or negative errno.
  */

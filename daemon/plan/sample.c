@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/util.h"
 #include "stats/percentile.h"
 #include "plan/sample.h"
 
@@ -291,5 +292,44 @@ int sample_compute(struct events_db *db, int64_t run, const struct spec_metric *
 	}
 	if (!ret)
 		*ret_sample = sample;
+	return ret;
+}
+
+static bool lost_anything(const json_t *done, const struct ingest_result *result)
+{
+	const json_t *ring;
+	size_t i;
+
+	json_array_foreach (json_object_get(done, "rings"), i, ring) {
+		static const char *const keys[] = {"entries", "overrun", "dropped",
+						   "commit_overrun"};
+
+		for (size_t k = 0; k < ARRAY_SIZE(keys); k++) {
+			if (json_integer_value(json_object_get(ring, keys[k])))
+				return true;
+		}
+	}
+	return result->n_losses > 0;
+}
+
+/**
+ * sample_run() - a run's numbers for all metrics
+ * @done: the agent's last word: what the workload printed, the rings' books
+ * @result: of the ingest that stored the run's events
+ * @ret_samples: one for each metric of @spec
+ *
+ * Return: 0, or a negative errno when the store cannot be read.
+ */
+int sample_run(struct events_db *db, int64_t run, const struct spec *spec, const json_t *done,
+	       const struct ingest_result *result, struct sample_value *ret_samples)
+{
+	const json_t *workload = json_object_get(done, "workload");
+	int64_t measured = json_integer_value(json_object_get(done, "measure_ns"));
+	bool lossy = lost_anything(done, result);
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < spec->n_metrics; i++)
+		ret = sample_compute(db, run, &spec->metrics[i], workload, measured, lossy,
+				     &ret_samples[i]);
 	return ret;
 }

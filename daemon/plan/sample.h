@@ -26,5 +26,7 @@ struct sample_value {
 int sample_compute(struct events_db *db, int64_t run, const struct spec_metric *metric,
 		   const json_t *workload, int64_t measured_ns, bool lossy,
 		   struct sample_value *ret_sample);
+int sample_run(struct events_db *db, int64_t run, const struct spec *spec, const json_t *done,
+	       const struct ingest_result *result, struct sample_value *ret_samples);
 
 #endif

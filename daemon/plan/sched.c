@@ -75,23 +75,32 @@ out:
 	return ret;
 }
 
-static int next_experiment(struct sched *sched, int64_t *ret_id)
+/**
+ * sched_rearm() - with the lock held, before the boots of something new
+ *
+ * A cancellation of the experiment before it must not end its first boot.
+ */
+void sched_rearm(struct sched *sched)
 {
 	eventfd_t drained;
+
+	sched->cancelling = false;
+	if (!sched->stopping)
+		eventfd_read(sched->cancel_fd, &drained);
+}
+
+static int next_experiment(struct sched *sched, int64_t *ret_id)
+{
 	int ret;
 
 	pthread_mutex_lock(&sched->lock);
-	/* A cancellation of the experiment before this one must not end this one's first boot. */
-	if (!sched->stopping)
-		eventfd_read(sched->cancel_fd, &drained);
+	sched_rearm(sched);
 	ret = db_get_int(sched->db, ret_id,
 			 "SELECT id FROM experiment WHERE state IN ('running', 'queued') "
 			 "ORDER BY state DESC, id LIMIT 1",
 			 "");
-	if (!ret) {
+	if (!ret)
 		sched->current = *ret_id;
-		sched->cancelling = false;
-	}
 	pthread_mutex_unlock(&sched->lock);
 	return ret;
 }
@@ -159,6 +168,8 @@ static void *sched_main(void *arg)
 
 	while (!stopping(sched)) {
 		ret = import_next(sched);
+		if (ret == -ENOENT)
+			ret = reproduce_next(sched);
 		if (!ret)
 			continue;
 		if (ret == -ENOENT)
@@ -221,7 +232,7 @@ out_free:
 }
 
 /**
- * sched_stop() - end the boot in progress, which starts again with the next labd, and free
+ * sched_stop() - end the boots in progress, which start again with the next labd, and free
  * everything
  */
 void sched_stop(struct sched *sched)

@@ -9,9 +9,10 @@
 #include "base/problem.h"
 
 /*
- * The scheduler: one thread that takes experiments in the order of their submission and does one
- * boot at a time. Everything it is about to do is in lab.db first, so that a labd that starts on
- * the same data directory goes on where the last one was killed.
+ * The scheduler: one thread that takes experiments in the order of their submission, and its
+ * helpers when an experiment's machine may run several times at once. Everything it is about to do
+ * is in lab.db first, so that a labd that starts on the same data directory goes on where the last
+ * one was killed.
  */
 struct sched;
 
@@ -19,7 +20,8 @@ struct sched;
  * sched_listen_fn - told that an experiment's state, a boot or a run has changed, after it was
  * stored
  *
- * Called on the scheduler's thread, or on that of a caller of it: must not block nor call back.
+ * Called on any of the scheduler's threads, or on that of a caller of it: must not block nor call
+ * back.
  */
 typedef void (*sched_listen_fn)(void *arg, int64_t experiment);
 
@@ -41,5 +43,7 @@ int sched_register_build(struct sched *sched, const char *body, size_t length, c
 			 struct problem *problem);
 int sched_import(struct sched *sched, const char *body, size_t length, int64_t *ret_import,
 		 struct problem *problem);
+int sched_reproduce(struct sched *sched, int64_t run, int64_t *ret_reproduction,
+		    struct problem *problem);
 
 #endif

@@ -123,4 +123,31 @@ int events_flush_order(struct events_db *db, int64_t run, struct order_result *r
 int events_pairs(struct events_db *db, int64_t run, const char *begin, const char *end,
 		 char *const *keys, size_t n_keys, struct event_pairs *ret_pairs);
 
+/**
+ * struct events_run - a stored run, to be compared
+ */
+struct events_run {
+	struct events_db *db;
+	int64_t run;
+};
+
+/**
+ * struct events_diff - what two runs' events have in common
+ * @n: records of each
+ * @equal: the same rows in the same order, and the same was lost
+ * @event: that has the earliest difference, "system:event"; empty when no row differs
+ * @ts_ns: of the row there, the first run's if it has one
+ * @cpu: the same
+ */
+struct events_diff {
+	uint64_t n[2];
+	bool equal;
+	char event[128];
+	int64_t ts_ns;
+	int64_t cpu;
+};
+
+int events_compare(const struct events_run *a, const struct events_run *b,
+		   struct events_diff *ret_diff);
+
 #endif

@@ -211,4 +211,21 @@ $r = $lab->get("/api/v1/boots/$boot/console?source=bogus");
 is($r->{status}, 400, "a source that is none is refused");
 is($r->{json}{key}, "source", "with its key");
 
+# A run again, with both of its captures: as if the machine were one that can do that (see reproduce.t).
+system("sqlite3", "$lab->{data}/lab.db", "UPDATE experiment SET machine = 'bochs'") == 0 or die "sqlite3";
+my ($code, $out) = $lab->labctl("reproduce", $run{good});
+is($code, 0, "the same stream is identical") or diag $out;
+like($out, qr/^Xen's capture +([0-9a-f]{16}) +\1  yes$/m, "and both captures are compared");
+is(($lab->labctl("reproduce", $run{lossy}))[0], 0, "so is one that lost the same");
+put("lossy.xentrace", stream(0, 1, Xentrace::record(0x1f001, 3_400_000, 41, 0, 3_300_000, 0)));
+is(($lab->labctl("reproduce", $run{lossy}))[0], 1, "not one that lost less");
+put("good.xentrace", $streams{noflush});
+($code, $out) = $lab->labctl("reproduce", $run{good});
+is($code, 1, "a stream without one of the flushes differs");
+like($out, qr/the first that differs: xen:iotlb_flush on CPU 0 at 0\.00\d{7} s/, "and that is the first difference");
+unlink "$dir/good.xentrace";
+($code, $out) = $lab->labctl("reproduce", $run{good});
+is($code, 2, "none at all cannot be compared");
+like($out, qr/did not send all captures/, "and said so");
+
 done_testing;
