@@ -16,9 +16,9 @@ function drawHead(boot) {
 		el("p", { class: "meta" }, badge(boot.state),
 			boot.attempt > 1 && el("span", {}, `try ${boot.attempt}`),
 			el("span", {}, `started ${format.time(boot.started)}`),
-			boot.boot_ms !== null && el("span", {}, `ready after ${format.duration(boot.boot_ms / 1000)}`),
+			boot.boot_ms !== null && el("span", {}, `on the lab's clock: ready after ${format.duration(boot.boot_ms / 1000)}`),
 			boot.took_ms !== null && el("span", {}, `took ${format.duration(boot.took_ms / 1000)}`)),
-		emulatedBanner(boot.emulated),
+		emulatedBanner(boot.emulated, boot.deterministic),
 		boot.detail ? el("p", { class: "card" }, boot.detail) : null,
 		boot.console_lines && !["ok", "running"].includes(boot.state) ? el("pre", { tabindex: "0" }, boot.console_lines) : null);
 }
@@ -27,12 +27,13 @@ function download(run, what, bytes) {
 	return bytes ? el("a", { href: `/api/v1/runs/${run}/${what}`, download: true }, format.bytes(bytes)) : null;
 }
 
-function drawRuns({ runs }) {
+function drawRuns({ runs, clock }) {
 	if (!runs.length) {
 		fill("runs", el("p", { class: "quiet" }, "No run started in this boot."));
 		return;
 	}
-	fill("runs", table("Runs", "a capture opens in trace-cmd and KernelShark, Xen's in xenalyze",
+	fill("runs", table("Runs", ["a capture opens in trace-cmd and KernelShark, Xen's in xenalyze", clock && `clock of what is measured: ${clock}`]
+		.filter(Boolean).join(" · "),
 		[{ text: "Run", class: "num" }, "Scenario", "State", { text: "Measured", class: "num" }, { text: "Events", class: "num" },
 			{ text: "Lost", class: "num" }, "Complete", "Capture"],
 		runs.map(run => [

@@ -52,7 +52,7 @@ function rowsOf(slot) {
 
 export function drawBoots(slots) {
 	const all = el("details", { open: tableOpen }, el("summary", {}, "Each boot"),
-		table("Boots", "in the order of the plan", [{ text: "#", class: "num" }, { text: "Round", class: "num" }, "Arm", "End state",
+		table("Boots", "in the order of the plan · times: the lab's clock", [{ text: "#", class: "num" }, { text: "Round", class: "num" }, "Arm", "End state",
 			{ text: "To ready", class: "num" }, { text: "Took", class: "num" }, { text: "Runs", class: "num" },
 			{ text: "Lost", class: "num" }, "Look"], slots.map(rowsOf).flat(), true));
 

@@ -67,11 +67,12 @@ export function link(href, text) {
 	return el("a", { href }, text);
 }
 
-export function emulatedBanner(emulated) {
+export function emulatedBanner(emulated, deterministic = false) {
 	if (!emulated)
 		return null;
-	return el("p", { class: "banner", role: "note" }, el("strong", {}, "Emulated machine. "),
-		"Times are the wall clock of an emulator: counts and ratios between arms mean something, absolute times do not.");
+	return el("p", { class: "banner", role: "note" }, el("strong", {}, "Emulated machine. "), deterministic
+		? "Times count instructions: they are without noise, and without what caches, TLBs and interrupts between CPUs cost."
+		: "Times are the wall clock of an emulator: counts and ratios between arms mean something, absolute times do not.");
 }
 
 export function definitions(pairs) {

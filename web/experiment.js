@@ -13,7 +13,9 @@ const id = pageId();
 const base = `/api/v1/experiments/${id}`;
 
 function drawHead(experiment, results) {
-	const { measuring } = results;
+	const { measuring, deterministic } = results;
+	const measured = deterministic ? `${format.duration(measuring.measure_ns / 1e9)} of the machine's time measured`
+		: `${format.share(measuring.measure_ns, measuring.wall_ns)} of it measuring`;
 
 	document.title = `${experiment.name} · labd`;
 	fill("head",
@@ -23,12 +25,12 @@ function drawHead(experiment, results) {
 			el("span", {}, `experiment ${id}`),
 			el("span", {}, `machine ${experiment.machine}`),
 			experiment.started && el("span", {}, `started ${format.time(experiment.started)}`),
-			measuring.wall_ns && el("span", {}, `took ${format.duration(measuring.wall_ns / 1e9)}, ` +
-				`${format.share(measuring.measure_ns, measuring.wall_ns)} of it measuring`),
+			results.clock && el("span", {}, `clock: ${results.clock}`),
+			measuring.wall_ns && el("span", {}, `took ${format.duration(measuring.wall_ns / 1e9)}, ${measured}`),
 			link(`${base}/report`, "Text report"),
 			link(`${base}/results`, "JSON")),
 		experiment.reason ? el("p", { class: "banner" }, experiment.reason) : null,
-		emulatedBanner(experiment.emulated));
+		emulatedBanner(experiment.emulated, results.deterministic));
 }
 
 function drawProgress(progress) {

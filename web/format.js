@@ -28,6 +28,12 @@ export function chooseScale(unit, values) {
 	return { divisor, unit: name, decimals };
 }
 
+// The clock that a metric's numbers are by: a note beside each table of times, null for counts.
+export function clockOf(metric, clock) {
+	return clock && (TIMES.some(([, unit]) => unit === metric.unit) || metric.unit === "us" || metric.agg === "rate")
+		? `clock: ${clock}` : null;
+}
+
 export function number(value, scale) {
 	if (value === null || value === undefined)
 		return "–";

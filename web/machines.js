@@ -16,7 +16,7 @@ function card(machine) {
 
 	return el("section", { class: "card", "aria-label": machine.name },
 		el("h3", {}, machine.name),
-		emulatedBanner(machine.emulated),
+		emulatedBanner(machine.emulated, machine.description?.deterministic),
 		definitions([
 			["Experiments", format.count(machine.experiments)],
 			["Boots", boots.length ? boots.map(([state, n]) => [badge(state), ` ${format.count(n)}  `]).flat() : "none yet"],

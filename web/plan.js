@@ -21,6 +21,7 @@ function builds(arms) {
 
 export function drawPlan(experiment, { measuring }) {
 	const { spec, machine_description: machine } = experiment;
+	const whose = machine?.deterministic ? " of the machine's time" : "";
 	const seconds = ns => format.duration(ns / 1e9);
 
 	fill("plan",
@@ -31,9 +32,9 @@ export function drawPlan(experiment, { measuring }) {
 			["Rounds", `${spec.rounds}, each boots every arm once; ${spec.repeats ?? 1} run of each scenario per boot`],
 			["Order", `drawn from seed ${spec.seed ?? 0}`],
 			["Plan sha256", mono(experiment.plan_sha256)],
-			["Time", `${seconds(measuring.measure_ns)} measuring, ${seconds(measuring.boot_ns)} booting, ` +
+			["Time", `${seconds(measuring.measure_ns)}${whose} measuring, ${seconds(measuring.boot_ns)} booting, ` +
 				`${seconds(measuring.ship_ns)} shipping captures, ${seconds(measuring.store_ns)} storing events`],
-			["Machine", machine?.qemu_version || experiment.machine],
+			["Machine", machine?.qemu_version || machine?.bochs_version || experiment.machine],
 			["Clock", machine?.clock],
 			["Command", machine?.argv && mono(machine.argv.join(" "))],
 			["Image sha256", mono(machine?.image_sha256)],

@@ -14,9 +14,9 @@ function index(rows) {
 	return new Map(rows.map(row => [key(row.metric, row.scenario, row.arm), row]));
 }
 
-function note(metric, scale) {
+function note(metric, scale, clock) {
 	return [scale.unit, metric.agg, metric.better && `${metric.better} is better`, metric.primary && "primary",
-		metric.not_a_result && `not a result: ${metric.not_a_result}`].filter(Boolean).join(" · ");
+		metric.not_a_result && `not a result: ${metric.not_a_result}`, format.clockOf(metric, clock)].filter(Boolean).join(" · ");
 }
 
 // Why a number is missing, once for each reason.
@@ -30,7 +30,7 @@ function missing(metric, samples) {
 	return [...reasons].map(([reason, n]) => el("p", { class: "quiet" }, `No value in ${n} runs: ${reason}.`));
 }
 
-function metricTable(experiment, metric, results, compares) {
+function metricTable(experiment, metric, results, compares, clock) {
 	const arms = experiment.arms.map(arm => arm.name);
 	const rows = results.filter(row => row.metric === metric.name);
 	const scale = format.chooseScale(metric.unit, rows.map(row => row.median));
@@ -46,7 +46,7 @@ function metricTable(experiment, metric, results, compares) {
 		if (i && verdicts)
 			head.push("Verdict");
 	}
-	return table(metric.name, note(metric, scale), head, experiment.scenarios.map(({ name }) => {
+	return table(metric.name, note(metric, scale, clock), head, experiment.scenarios.map(({ name }) => {
 		const row = [name];
 
 		for (const [i, arm] of arms.entries()) {
@@ -65,28 +65,80 @@ function metricTable(experiment, metric, results, compares) {
 	}));
 }
 
-export function drawResults(experiment, { results, compare, samples }) {
+// The lowest and the highest ratio of the rounds, or that there is nothing between them.
+function range(pair) {
+	const ratios = (pair?.ratios || []).filter(ratio => ratio !== null);
+
+	if (pair?.n_pairs && pair.n_equal === pair.n_pairs)
+		return `identical in all ${pair.n_pairs} rounds`;
+	if (pair?.n_pairs && pair.paired_delta === null)
+		return "– (the base is zero)";
+	return ratios.length ? `${format.delta(Math.min(...ratios) - 1)} to ${format.delta(Math.max(...ratios) - 1)}` : "–";
+}
+
+function pairedTable(experiment, metric, compares, { clock, deterministic }) {
+	const compare = index(compares.filter(row => row.metric === metric.name));
+	const [, ...others] = experiment.arms;
+	const of = (pair, count) => num(pair?.n_pairs ? `${count}/${pair.n_pairs}` : "–");
+	const rows = [];
+
+	for (const { name: scenario } of experiment.scenarios) {
+		for (const [i, { name: arm }] of others.entries()) {
+			const pair = compare.get(key(metric.name, scenario, arm));
+			const row = [i ? el("th", { scope: "row" }, el("span", { class: "quiet" }, "")) : scenario, arm,
+				num(format.delta(pair?.paired_delta), "delta"), of(pair, pair?.n_lower), of(pair, pair?.n_equal),
+				of(pair, pair?.n_higher), num(range(pair))];
+
+			row.joined = i > 0;
+			rows.push(row);
+		}
+	}
+	return table(`${metric.name}, paired`, note(metric, { unit: "" }, clock),
+		["Scenario", "Arm", ...["paired delta", "lower", "equal", "higher", deterministic ? "sensitivity" : "rounds from … to"]
+			.map(text => ({ text, class: "num" }))], rows);
+}
+
+function pairedSection(experiment, metrics, { compare, ...machine }) {
+	// Experiments of before it was stored have none.
+	if (!compare.some(row => row.ratios))
+		return [];
+	const about = `Each round's arm against the same round's ${experiment.arms[0].name}; the delta is of the median of these ratios.`;
+
+	return [el("h3", {}, "Paired"),
+		el("p", { class: "quiet" }, machine.deterministic
+			? `${about} The machine adds no noise: rounds differ because each has a seed of its own, the same for all its arms, that changes the workload's start. Their spread is the result's sensitivity to it.`
+			: about),
+		metrics.map(metric => pairedTable(experiment, metric, compare, machine))].flat();
+}
+
+export function drawResults(experiment, { results, compare, samples, clock, deterministic }) {
 	if (!results.some(row => row.n)) {
 		fill("results", el("h2", {}, "Results"), el("p", { class: "quiet" }, samples.length
 			? "No run counts so far; why is said below." : "No run has been stored yet."));
 		return;
 	}
 	const { metrics } = experiment;
-	const draw = metric => [metricTable(experiment, metric, results, compare), ...missing(metric, samples)];
+	const draw = metric => [metricTable(experiment, metric, results, compare, clock), ...missing(metric, samples)];
 	const plain = metrics.filter(metric => !isTail(metric));
 	const first = plain.filter(metric => metric.primary);
 	const shown = first.length ? first : plain.slice(0, 1);
 	const tails = metrics.filter(isTail);
 	const rest = plain.filter(metric => !shown.includes(metric));
-	const more = el("details", { open: moreOpen }, el("summary", {}, `${rest.length} more metrics`), rest.flatMap(draw));
+	const machine = { compare, clock, deterministic };
+	const paired = pairedSection(experiment, shown, machine);
+	const more = el("details", { open: moreOpen }, el("summary", {}, `${rest.length} more metrics`), deterministic ? rest.map(metric => pairedTable(experiment, metric, compare, machine)) : null,
+		rest.flatMap(draw));
 
 	more.addEventListener("toggle", () => {
 		moreOpen = more.open;
 	});
 	fill("results",
 		el("h2", {}, "Results"),
+		deterministic ? paired : null,
+		deterministic && paired.length ? el("h3", {}, "Medians") : null,
 		el("p", { class: "quiet" }, `Median of the boots' values, one per round; delta against ${experiment.arms[0].name} over the rounds in which both count.`),
 		shown.flatMap(draw),
+		deterministic ? null : paired,
 		tails.length ? el("h3", {}, "Tails") : null,
 		tails.length ? el("p", { class: "quiet" }, "Median of the boots' percentiles, nearest rank of the raw values; n is the events of a boot.") : null,
 		tails.flatMap(draw),
@@ -103,7 +155,7 @@ function valueCell(sample, scale) {
 	return content;
 }
 
-function valueTable(experiment, metric, samples) {
+function valueTable(experiment, metric, { samples, clock, deterministic }) {
 	const rounds = experiment.spec.rounds;
 	const mine = samples.filter(sample => sample.metric === metric.name);
 	const scale = format.chooseScale(metric.unit, mine.map(sample => sample.value));
@@ -132,12 +184,14 @@ function valueTable(experiment, metric, samples) {
 		}
 	}
 	return table(`All values of ${metric.name}`,
-		[note(metric, scale), "a column for each round", "struck through: of a void pair, not used"].join(" · "),
+		[note(metric, scale, clock), "a column for each round",
+			deterministic && "rounds differ by their seeds: sensitivity, not noise", "struck through: of a void pair, not used"].filter(Boolean).join(" · "),
 		["Scenario", "Arm", ...Array.from({ length: rounds }, (_, i) => ({ text: String(i + 1), class: "num" }))], rows);
 }
 
-export function drawValues(experiment, { samples }) {
+export function drawValues(experiment, results) {
 	const { metrics } = experiment;
+	const { samples } = results;
 
 	if (!samples.length) {
 		fill("values");
@@ -148,7 +202,7 @@ export function drawValues(experiment, { samples }) {
 	const place = el("div");
 	const select = el("select", { id: "metric" }, metrics.map(metric =>
 		el("option", { value: metric.name, selected: metric.name === chosen }, metric.name)));
-	const draw = () => place.replaceChildren(valueTable(experiment, metrics.find(m => m.name === chosen), samples));
+	const draw = () => place.replaceChildren(valueTable(experiment, metrics.find(m => m.name === chosen), results));
 
 	select.addEventListener("change", () => {
 		chosen = select.value;

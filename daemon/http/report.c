@@ -12,6 +12,7 @@
 #include "http/request.h"
 #include "store/db.h"
 
+/* A run is measured in the machine's time, everything else in that of the lab. */
 static void put_time(struct report *report, int64_t wall, int64_t measured, int64_t booting,
 		     int64_t shipping, int64_t storing)
 {
@@ -22,6 +23,13 @@ static void put_time(struct report *report, int64_t wall, int64_t measured, int6
 	num_duration(parts[1], booting);
 	num_duration(parts[2], shipping);
 	num_duration(parts[3], storing);
+	if (report->deterministic) {
+		report_field(report, "time",
+			     "%s by the lab's clock, of which %s storing events; the runs measured "
+			     "%s by the machine's",
+			     took, parts[3], parts[0]);
+		return;
+	}
 	report_field(report, "time",
 		     "%s in all, of which %s (%.0f%%) measuring, %s booting, %s shipping captures, "
 		     "%s storing events",
@@ -40,14 +48,19 @@ static int put_head(struct report *report, sqlite3_stmt *stmt)
 	if (sqlite3_column_int(stmt, 5)) {
 		report_wrap(
 			report, 0,
-			"EMULATED MACHINE. Times are the wall clock of an emulator: counts and ratios "
-			"between arms mean something, absolute times do not.");
+			report->deterministic
+				? "EMULATED MACHINE. Times count instructions: they are without noise, "
+				  "and without what caches, TLBs and interrupts between CPUs cost."
+				: "EMULATED MACHINE. Times are the wall clock of an emulator: counts and "
+				  "ratios between arms mean something, absolute times do not.");
 		fputc('\n', report->out);
 	}
 	report_field(report, "state", "%s%s%s", report_column(stmt, 3), *reason ? ": " : "",
 		     reason);
 	report_field(report, "machine", "%s%s%s", report_column(stmt, 1),
 		     *report_column(stmt, 6) ? ", " : "", report_column(stmt, 6));
+	if (*report->clock)
+		report_field(report, "clock", "%s", report->clock);
 	report_field(report, "plan",
 		     "%zu rounds; each boots %zu arms and runs %zu scenarios%s%s per boot",
 		     report->rounds, report->n_arms, report->n_scenarios,
@@ -77,7 +90,8 @@ int report_head(struct report *report)
 		"  coalesce(sum(r.ship_ns), 0) AS ship_ns, coalesce(sum(r.ingest_ns), 0) AS ingest_ns"
 		"  FROM slot s JOIN run r ON r.slot = s.id WHERE s.experiment = ?1)"
 		"SELECT name, machine, subject, state, reason, emulated,"
-		" json_extract(machine_json, '$.qemu_version'), json_extract(spec, '$.seed'),"
+		" coalesce(json_extract(machine_json, '$.qemu_version'),"
+		"  json_extract(machine_json, '$.bochs_version')), json_extract(spec, '$.seed'),"
 		" coalesce(json_extract(spec, '$.repeats'), 1), plan_sha256,"
 		" datetime(started / 1000000000, 'unixepoch') || ' UTC', ended - started, r.measure_ns,"
 		" b.boot_ns, r.ship_ns, r.ingest_ns FROM experiment, b, r WHERE id = ?1";

@@ -27,7 +27,9 @@ struct report_metric {
  * struct report_cell - an arm's result for a scenario and a metric
  * @n: boots behind @median, 0 when there is none
  * @n_events: events behind a boot's value (median of the boots)
- * @has_delta: @delta, @n_pairs and @n_lower compare with the first arm
+ * @has_delta: @delta compares the median with that of the first arm
+ * @has_pairs: the pairs were counted: @n_pairs, in how many the arm is lower, equal, higher
+ * @has_paired: @paired_delta, @ratio_min and @ratio_max are over the ratios of the rounds
  */
 struct report_cell {
 	int n;
@@ -35,8 +37,15 @@ struct report_cell {
 	int64_t n_events;
 	bool has_delta;
 	double delta;
+	bool has_pairs;
 	int n_pairs;
 	int n_lower;
+	int n_equal;
+	int n_higher;
+	bool has_paired;
+	double paired_delta;
+	double ratio_min;
+	double ratio_max;
 };
 
 /** struct report_value - what one boot gave; unused values are those of void pairs */
@@ -48,6 +57,8 @@ struct report_value {
 
 /**
  * struct report - an experiment as the report needs it
+ * @clock: what the machine's times are; "" before it was powered on
+ * @deterministic: rounds differ by their seeds alone
  * @cells: [metric][scenario][arm]
  * @values: [metric][scenario][arm][round - 1]
  */
@@ -62,6 +73,8 @@ struct report {
 	struct report_metric metrics[SPEC_MAX_METRICS];
 	size_t n_metrics;
 	size_t rounds;
+	char *clock;
+	bool deterministic;
 	struct report_cell *cells;
 	struct report_value *values;
 };
@@ -82,11 +95,13 @@ void report_wrap(struct report *report, int indent, const char *text);
 void report_field(struct report *report, const char *name, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 const char *report_column(sqlite3_stmt *stmt, int column);
+void report_clock(struct report *report, const struct report_metric *metric);
 int report_rows(struct report *report, const char *sql, report_row_fn fn, size_t *ret_rows);
 
 /* The sections, in their order: 0 or negative errno. */
 int report_head(struct report *report);
 int report_tables(struct report *report);
+int report_paired(struct report *report);
 int report_all_values(struct report *report);
 int report_boots(struct report *report);
 int report_losses(struct report *report);

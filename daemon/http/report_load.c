@@ -44,6 +44,12 @@ static int add_metric(struct report *report, sqlite3_stmt *stmt)
 	       text(stmt, 2, &metric->agg) ?: text(stmt, 3, &metric->not_a_result);
 }
 
+static int add_machine(struct report *report, sqlite3_stmt *stmt)
+{
+	report->deterministic = sqlite3_column_int(stmt, 1);
+	return text(stmt, 0, &report->clock);
+}
+
 static bool find(char *const *names, size_t n, const char *name, size_t *ret_index)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -96,6 +102,13 @@ static int add_compare(struct report *report, sqlite3_stmt *stmt)
 	cell->delta = sqlite3_column_double(stmt, 3);
 	cell->n_pairs = sqlite3_column_int(stmt, 4);
 	cell->n_lower = sqlite3_column_int(stmt, 5);
+	cell->has_pairs = sqlite3_column_type(stmt, 6) != SQLITE_NULL;
+	cell->n_equal = sqlite3_column_int(stmt, 6);
+	cell->n_higher = sqlite3_column_int(stmt, 7);
+	cell->has_paired = sqlite3_column_type(stmt, 8) != SQLITE_NULL;
+	cell->paired_delta = sqlite3_column_double(stmt, 8);
+	cell->ratio_min = sqlite3_column_double(stmt, 9);
+	cell->ratio_max = sqlite3_column_double(stmt, 10);
 	return 0;
 }
 
@@ -128,6 +141,11 @@ int report_load(struct report *report)
 	ret = db_get_int(report->db, &rounds,
 			 "SELECT coalesce(max(round), 0) FROM slot WHERE experiment = ?1", "i",
 			 report->id) ?:
+	      report_rows(report,
+			  "SELECT json_extract(machine_json, '$.clock'),"
+			  " json_extract(machine_json, '$.deterministic') FROM experiment"
+			  " WHERE id = ?1",
+			  add_machine, NULL) ?:
 	      report_rows(report, "SELECT name FROM arm WHERE experiment = ?1 ORDER BY position",
 			  add_arm, NULL) ?:
 	      report_rows(report, "SELECT name FROM scenario WHERE experiment = ?1 ORDER BY position",
@@ -151,7 +169,10 @@ int report_load(struct report *report)
 			   "WHERE experiment = ?1",
 			   add_result, NULL) ?:
 	       report_rows(report,
-			   "SELECT metric, scenario, arm, delta, n_pairs, n_lower FROM v_compare "
+			   "SELECT metric, scenario, arm, delta, n_pairs, n_lower, n_equal,"
+			   " n_higher, paired_delta,"
+			   " (SELECT min(value) FROM json_each(ratios_json)),"
+			   " (SELECT max(value) FROM json_each(ratios_json)) FROM v_compare "
 			   "WHERE experiment = ?1",
 			   add_compare, NULL) ?:
 	       report_rows(report,
@@ -173,6 +194,7 @@ void report_free(struct report *report)
 		free(report->metrics[i].agg);
 		free(report->metrics[i].not_a_result);
 	}
+	free(report->clock);
 	free(report->cells);
 	free(report->values);
 }

@@ -65,6 +65,7 @@ static void put_metric_title(struct report *report, const struct report_metric *
 	if (metric->better)
 		fprintf(out, "; %s is better", metric->better < 0 ? "lower" : "higher");
 	fputs(metric->primary ? "; primary)\n" : ")\n", out);
+	report_clock(report, metric);
 	if (*metric->not_a_result) {
 		fputs("  not a result: ", out);
 		report_wrap(report, 16, metric->not_a_result);
@@ -213,6 +214,8 @@ int report_tables(struct report *report)
 	bool tails = false;
 	int ret;
 
+	if (report->deterministic)
+		report_paired(report);
 	report_title(report, "Medians of the boots' values, deltas against the first arm");
 	report_wrap(report, 0, "A delta is over the rounds in which both arms count.");
 	for (size_t m = 0; m < report->n_metrics; m++) {
@@ -228,6 +231,8 @@ int report_tables(struct report *report)
 			put_table(report, m);
 	}
 	ret = report_rows(report, notes_sql, put_note, NULL);
+	if (!ret && !report->deterministic)
+		ret = report_paired(report);
 	return ret ?: put_verdicts(report);
 }
 
@@ -297,6 +302,10 @@ int report_all_values(struct report *report)
 		report, 0,
 		"In parentheses: of a void pair, not used. -: none. k/n: lower than the first arm in k "
 		"of n pairs.");
+	if (report->deterministic)
+		report_wrap(report, 0,
+			    "The spread between rounds is the result's sensitivity to each round's "
+			    "seed, not noise.");
 	for (size_t m = 0; m < report->n_metrics; m++) {
 		struct num_scale scale;
 
@@ -304,6 +313,7 @@ int report_all_values(struct report *report)
 		widths[2] = values_width(report, m, &scale);
 		fprintf(report->out, "\n%s%s%s\n", report->metrics[m].name, *scale.unit ? ", " : "",
 			scale.unit);
+		report_clock(report, &report->metrics[m]);
 		for (size_t s = 0; s < report->n_scenarios; s++) {
 			for (size_t a = 0; a < report->n_arms; a++)
 				put_values(report, m, s, a, widths, &scale);

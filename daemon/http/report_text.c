@@ -90,6 +90,25 @@ void report_field(struct report *report, const char *name, const char *fmt, ...)
 	free(text);
 }
 
+static bool is_time(const struct report_metric *metric)
+{
+	static const char *const units[] = {"ns", "us", "ms", "s"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(units); i++)
+		if (!strcmp(metric->unit, units[i]))
+			return true;
+	return !strcmp(metric->agg, "rate");
+}
+
+/** report_clock() - a line beside a table of times (rates, too): whose clock they are by */
+void report_clock(struct report *report, const struct report_metric *metric)
+{
+	if (!is_time(metric) || !*report->clock)
+		return;
+	fputs("  clock: ", report->out);
+	report_wrap(report, 9, report->clock);
+}
+
 /** report_column() - a column's text, "" for NULL */
 const char *report_column(sqlite3_stmt *stmt, int column)
 {

@@ -21,6 +21,12 @@ static const struct {
 	{"experiment", "SELECT id FROM experiment WHERE id = ?1"},
 	{"state", "SELECT json_quote(state) FROM experiment WHERE id = ?1"},
 	{"emulated", "SELECT " SQL_BOOL("emulated") " FROM experiment WHERE id = ?1"},
+	{"clock", "SELECT coalesce(json_quote(json_extract(machine_json, '$.clock')), 'null')"
+	 " FROM experiment WHERE id = ?1"},
+	{"deterministic", "SELECT iif(json_extract(machine_json, '$.deterministic'), 'true', 'false')"
+	 " FROM experiment WHERE id = ?1"},
+	{"spread", "SELECT iif(json_extract(machine_json, '$.deterministic'), '\"sensitivity\"', '\"noise\"')"
+	 " FROM experiment WHERE id = ?1"},
 	{"results",
 	 "SELECT json_group_array(json_object('scenario', v.scenario, 'metric', v.metric, 'unit', v.unit,"
 	 " 'arm', v.arm, 'n', v.n, 'median', v.median, 'min', v.min, 'max', v.max,"
@@ -32,7 +38,9 @@ static const struct {
 	 "  WHERE v.experiment = ?1 ORDER BY m.position, s.position, a.position) AS v"},
 	{"compare",
 	 "SELECT json_group_array(json_object('scenario', scenario, 'metric', metric, 'base', base,"
-	 " 'arm', arm, 'delta', delta, 'n_pairs', n_pairs, 'n_lower', n_lower, 'p', p,"
+	 " 'arm', arm, 'delta', delta, 'n_pairs', n_pairs, 'n_lower', n_lower,"
+	 " 'n_equal', n_equal, 'n_higher', n_higher, 'paired_delta', paired_delta,"
+	 " 'ratios', json(ratios_json), 'p', p,"
 	 " 'p_floor', p_floor, 'p_holm', p_holm, 'floor', floor, 'verdict', verdict))"
 	 " FROM v_compare WHERE experiment = ?1"},
 	{"samples",

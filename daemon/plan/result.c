@@ -4,11 +4,13 @@
  * per arm. Recomputed whole after each boot, so that there is one way to get there.
  */
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "plan/exec.h"
+#include "stats/paired.h"
 #include "stats/percentile.h"
 #include "store/db.h"
 
@@ -267,34 +269,66 @@ static int note_result(sqlite3 *db, const struct grid *grid, const char *scenari
 	return ret;
 }
 
-/* Both medians are over the same rounds: those whose pair is good. */
+/* By round, null for a round without a ratio. */
+static char *ratios_text(const double *ratios, size_t n)
+{
+	json_t *array = json_array();
+	char *text;
+
+	for (size_t i = 0; i < n; i++)
+		json_array_append_new(array, isnan(ratios[i]) ? json_null() : json_real(ratios[i]));
+	text = json_dumps(array, JSON_COMPACT | JSON_REAL_PRECISION(17));
+	json_decref(array);
+	return text;
+}
+
+/* Of the medians over the same rounds, those whose pair is good; NAN where there is none. */
+static double median_delta(const double *base, const double *arm, size_t rounds)
+{
+	double b[SPEC_MAX_ROUNDS], a[SPEC_MAX_ROUNDS], median_b, median_a;
+	size_t n = 0;
+
+	for (size_t i = 0; i < rounds; i++) {
+		if (isnan(base[i]) || isnan(arm[i]))
+			continue;
+		b[n] = base[i];
+		a[n++] = arm[i];
+	}
+	if (median_f64(b, n, &median_b) || median_f64(a, n, &median_a) || median_b == 0)
+		return NAN;
+	return median_a / median_b - 1;
+}
+
+/* SQLite stores a NAN as NULL. */
 static int note_compare(sqlite3 *db, const struct grid *grid, const char *scenario,
 			const char *metric, const char *arm, const struct series *base,
 			const struct series *other)
 {
-	double b[SPEC_MAX_ROUNDS], o[SPEC_MAX_ROUNDS], median_b, median_o;
-	int64_t n = 0, lower = 0;
+	double b[SPEC_MAX_ROUNDS] = {}, a[SPEC_MAX_ROUNDS] = {}, ratios[SPEC_MAX_ROUNDS];
+	size_t rounds = grid->spec->rounds;
+	struct paired paired;
+	char *text;
+	int ret;
 
-	for (size_t i = 0; i < grid->spec->rounds; i++) {
-		if (!base->have[i] || !other->have[i])
-			continue;
-		lower += other->value[i] < base->value[i];
-		b[n] = base->value[i];
-		o[n++] = other->value[i];
+	for (size_t i = 0; i < rounds; i++) {
+		b[i] = base->have[i] ? base->value[i] : NAN;
+		a[i] = other->have[i] ? other->value[i] : NAN;
 	}
-	if (n && !median_f64(b, n, &median_b) && !median_f64(o, n, &median_o) && median_b != 0)
-		return db_run(
-			db,
-			"INSERT INTO compare (experiment, scenario, metric, base, arm, delta, n_pairs,"
-			" n_lower) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-			"ittttdii", grid->experiment, scenario, metric, grid->spec->arms[0].name,
-			arm, median_o / median_b - 1, n, lower);
-	return db_run(
-		db,
-		"INSERT INTO compare (experiment, scenario, metric, base, arm, n_pairs, n_lower) "
-		"VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-		"ittttii", grid->experiment, scenario, metric, grid->spec->arms[0].name, arm, n,
-		lower);
+	ret = paired_compare(b, a, rounds, ratios, &paired);
+	if (ret)
+		return ret;
+	text = ratios_text(ratios, rounds);
+	if (!text)
+		return -ENOMEM;
+	ret = db_run(db,
+		     "INSERT INTO compare (experiment, scenario, metric, base, arm, delta, n_pairs,"
+		     " n_lower, n_equal, n_higher, paired_delta, ratios_json)"
+		     " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+		     "ittttdiiiidt", grid->experiment, scenario, metric, grid->spec->arms[0].name,
+		     arm, median_delta(b, a, rounds), (int64_t)paired.n, (int64_t)paired.n_lower,
+		     (int64_t)paired.n_equal, (int64_t)paired.n_higher, paired.delta, text);
+	free(text);
+	return ret;
 }
 
 static int update_row(sqlite3 *db, const struct grid *grid, size_t scenario, size_t metric)

@@ -193,6 +193,42 @@ START_TEST(no_delta_of_a_zero_base)
 }
 END_TEST
 
+#define PAIRED(arm)                                                                                   \
+	"SELECT printf('%.4f', paired_delta) || ' ' || n_lower || ' ' || n_equal || ' ' || n_higher " \
+	"|| ' ' || ratios_json FROM v_compare WHERE arm = '" arm "'"
+
+START_TEST(paired_view)
+{
+	ck_assert_str_eq(text_of(PAIRED("hint")), "-0.7000 4 0 1 [0.5,0.23333333333333334,"
+						  "0.29999999999999999,2.0,0.20000000000000001]");
+	/* A void round keeps its place, and a base of zero has no ratio: no delta, but a pair. */
+	run_sql("UPDATE run SET lost = 1 WHERE id = 5");
+	ck_assert_str_eq(text_of(PAIRED("hint")), "-0.6000 3 0 1 [0.5,null,0.29999999999999999,2.0,"
+						  "0.20000000000000001]");
+	run_sql("UPDATE sample SET value = 0 WHERE run = 1");
+	ck_assert_str_eq(
+		text_of("SELECT (paired_delta IS NULL) || ' ' || n_pairs || ' ' || n_higher"
+			" FROM v_compare WHERE arm = 'hint'"),
+		"1 4 2");
+}
+END_TEST
+
+/* Two arms of one build on a machine without noise: exactly 1 in every round, not nearly. */
+START_TEST(identical_arms)
+{
+	run_sql("UPDATE sample SET value = (SELECT b.value FROM sample b WHERE b.run = sample.run - 1)"
+		" WHERE run % 3 = 2");
+	ck_assert_str_eq(text_of(PAIRED("hint")), "0.0000 0 5 0 [1.0,1.0,1.0,1.0,1.0]");
+	ck_assert_str_eq(text_of("SELECT paired_delta = 0 AND delta = 0 FROM v_compare"
+				 " WHERE arm = 'hint'"),
+			 "1");
+	run_sql("UPDATE sample SET value = value * (1 + 1e-15) WHERE run = 5");
+	ck_assert_str_eq(text_of("SELECT n_equal || ' ' || n_higher FROM v_compare"
+				 " WHERE arm = 'hint'"),
+			 "4 1");
+}
+END_TEST
+
 START_TEST(boot_value_is_the_median_of_its_runs)
 {
 	run_sql("INSERT INTO run (id, boot, slot, place, scenario, state, lost, complete, done_json, started) "
@@ -231,6 +267,8 @@ int main(void)
 	tcase_add_loop_test(tcase, void_pairs, 0, sizeof(faults) / sizeof(faults[0]));
 	tcase_add_test(tcase, delta_is_over_good_pairs);
 	tcase_add_test(tcase, no_delta_of_a_zero_base);
+	tcase_add_test(tcase, paired_view);
+	tcase_add_test(tcase, identical_arms);
 	tcase_add_test(tcase, boot_value_is_the_median_of_its_runs);
 	tcase_add_test(tcase, progress_counts);
 	suite_add_tcase(suite, tcase);
