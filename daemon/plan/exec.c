@@ -133,7 +133,9 @@ int exec_load(struct sched *sched, int64_t id, struct exec **ret_exec, char reas
 	ret = exec->ops->describe(hypervisor, &exec->machine);
 	if (ret) {
 		snprintf(reason, 256, "the machine %.64s cannot be used here: %s",
-			 exec->spec->machine, strerror(-ret));
+			 exec->spec->machine,
+			 ret == -ENOENT ? "what it needs is not installed; labd's log names it"
+					: strerror(-ret));
 		goto close;
 	}
 	ret = image_find(sched->config.images_dir, exec->spec->subject, &exec->image);
