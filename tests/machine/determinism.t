@@ -136,7 +136,7 @@ sub same {
 for my $spec ($kvm, $slow ? $xen : ()) {
 	my $subject = $spec->{subject};
 	my $first;
-	for my $pair (1 .. $slow ? 10 : 1) {
+	for my $pair (1 .. ($slow ? 10 : 1)) {
 		my $idle = run_it($spec, "$subject, pair $pair, idle host");
 		my $busy;
 		{
