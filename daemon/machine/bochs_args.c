@@ -52,9 +52,7 @@ static const char *memory_line(bool hypervisor)
 
 /* The seeds of the kernel's randomness that differ from boot to boot are the machine's: none. */
 #define KERNEL_CMDLINE CMDLINE_KERNEL " norandmaps random.trust_cpu=off random.trust_bootloader=off"
-/* With accessed and dirty bits in the EPT, Bochs 2.7 takes no interrupt in a guest any more. */
-#define KERNEL_ALONE \
-	"console=ttyS0,115200 " KERNEL_CMDLINE " " CMDLINE_NO_HYPERVISOR " kvm_intel.eptad=0"
+#define KERNEL_ALONE "console=ttyS0,115200 " KERNEL_CMDLINE " " CMDLINE_NO_HYPERVISOR
 #define KERNEL_DOM0 "earlyprintk=xen console=ttyS1,115200 " KERNEL_CMDLINE
 #define AGENT_CMDLINE "labd.channel=disk labd.token="
 

@@ -187,7 +187,11 @@ static struct kvm_regs start_at(uint64_t mem_bytes, const char *entry)
 {
 	return (struct kvm_regs){
 		.rip = system_gpa(mem_bytes) + SYSTEM_CODE + code_offset(entry),
-		.rflags = 2, /* the bit that is always set; interrupts off */
+		/*
+		 * The bit that is always set, and interrupts on: none is ever injected, but
+		 * where they are off, Bochs keeps the host's from ending the guest's turn, too.
+		 */
+		.rflags = 0x202,
 	};
 }
 
