@@ -38,20 +38,6 @@ struct options {
 	int64_t port;
 };
 
-static void beside_program(char ret_path[PATH_MAX], const char *name)
-{
-	char self[PATH_MAX];
-	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
-	char *slash;
-
-	self[n < 0 ? 0 : n] = '\0';
-	slash = strrchr(self, '/');
-	if (slash)
-		*slash = '\0';
-	if (snprintf(ret_path, PATH_MAX, "%s/%s", self, name) >= PATH_MAX)
-		*ret_path = '\0';
-}
-
 /* Returns -1 to go on, or the exit code. */
 static int parse_options(int argc, char **argv, struct options *options)
 {
@@ -67,8 +53,8 @@ static int parse_options(int argc, char **argv, struct options *options)
 	int c;
 
 	snprintf(options->data_dir, PATH_MAX, "%s", DEFAULT_DATA);
-	beside_program(options->builds_dir, "builds");
-	beside_program(options->images_dir, "images");
+	path_beside_program("builds", options->builds_dir, PATH_MAX);
+	path_beside_program("images", options->images_dir, PATH_MAX);
 	options->port = DEFAULT_PORT;
 	while ((c = getopt_long(argc, argv, "", longs, NULL)) != -1) {
 		switch (c) {

@@ -254,3 +254,24 @@ char *str_printf(const char *fmt, ...)
 	va_end(args);
 	return n < 0 ? NULL : text;
 }
+
+/**
+ * path_beside_program() - the path of a file in the folder that the running program is in
+ *
+ * Return: 0, or -ENAMETOOLONG with @ret_path empty.
+ */
+int path_beside_program(const char *name, char *ret_path, size_t size)
+{
+	char self[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	char *slash;
+
+	self[n < 0 ? 0 : n] = '\0';
+	slash = strrchr(self, '/');
+	if (slash)
+		*slash = '\0';
+	if (snprintf(ret_path, size, "%s/%s", self, name) < (int)size)
+		return 0;
+	*ret_path = '\0';
+	return -ENAMETOOLONG;
+}

@@ -16,6 +16,7 @@ int write_file_atomic(const char *path, const void *data, size_t len, int mode);
 int write_all(int fd, const void *data, size_t len);
 int sync_dir_of(const char *path);
 int make_dir(const char *path, int mode);
+int path_beside_program(const char *name, char *ret_path, size_t size);
 
 int random_u64(uint64_t *ret_value);
 int random_hex(char *ret_hex, size_t bytes);

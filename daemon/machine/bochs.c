@@ -31,7 +31,6 @@
 #include "machine/drivers.h"
 #include "machine/spawn.h"
 
-#define VERSION_TIMEOUT_MS 10000
 #define SEND_TIMEOUT_S 10
 #define KILL_TIMEOUT_MS 2000
 #define DISK_MB 512
@@ -48,19 +47,10 @@ static const char *program(void)
 static void keeper_path(char ret_path[PATH_MAX])
 {
 	const char *name = getenv("LABD_LAB_BOCHS");
-	char self[PATH_MAX];
-	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
-	char *slash;
 
-	self[n < 0 ? 0 : n] = '\0';
-	slash = strrchr(self, '/');
-	if (slash)
-		*slash = '\0';
-	if (name && *name)
-		n = snprintf(ret_path, PATH_MAX, "%s", name);
-	else
-		n = snprintf(ret_path, PATH_MAX, "%s/lab-bochs", self);
-	if (n >= PATH_MAX)
+	if (!name || !*name)
+		path_beside_program("lab-bochs", ret_path, PATH_MAX);
+	else if (snprintf(ret_path, PATH_MAX, "%s", name) >= PATH_MAX)
 		*ret_path = '\0';
 }
 
@@ -79,47 +69,11 @@ static struct {
 	int error;
 } bochs = {.once = PTHREAD_ONCE_INIT};
 
-static bool find_version(char *text)
-{
-	char *found = strstr(text, "Bochs x86 Emulator ");
-
-	if (!found)
-		return false;
-	found[strcspn(found, "\r\n")] = '\0';
-	snprintf(bochs.version, sizeof(bochs.version), "%s", found);
-	return true;
-}
-
 static void ask_version(void)
 {
 	char *argv[] = {(char *)program(), "--help", NULL};
-	int64_t until = mono_ns() + VERSION_TIMEOUT_MS * 1000000LL;
-	struct pollfd poll_fd = {.events = POLLIN};
-	int pipe_fd[2], pid, pid_fd = -1;
-	char text[4096];
-	size_t have = 0;
-	ssize_t n = 1;
 
-	if (pipe2(pipe_fd, O_CLOEXEC)) {
-		bochs.error = -errno;
-		return;
-	}
-	bochs.error = spawn(&(struct spawn_request){.argv = argv, .output_fd = pipe_fd[1]}, &pid,
-			    &pid_fd);
-	close(pipe_fd[1]);
-	poll_fd.fd = pipe_fd[0];
-	while (!bochs.error && !bochs.version[0]) {
-		if (n <= 0 || have == sizeof(text) - 1 || mono_ns() >= until) {
-			bochs.error = -ENOEXEC;
-		} else if (poll(&poll_fd, 1, 100) > 0) {
-			n = read(pipe_fd[0], text + have, sizeof(text) - 1 - have);
-			have += n > 0 ? n : 0;
-			text[have] = '\0';
-			find_version(text);
-		}
-	}
-	spawn_kill(&pid_fd);
-	close(pipe_fd[0]);
+	bochs.error = spawn_ask(argv, "Bochs x86 Emulator ", bochs.version, sizeof(bochs.version));
 }
 
 /* What a boot needs besides Bochs itself. */

@@ -5,7 +5,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +18,6 @@
 #include "machine/qemu_args.h"
 #include "machine/spawn.h"
 
-#define VERSION_TIMEOUT_MS 10000
 #define SEND_TIMEOUT_S 10
 #define ARGS_MAX 64
 
@@ -79,33 +77,9 @@ static struct {
 
 static void ask_version(void)
 {
-	json_t *args = json_pack("[s, s]", program(), "--version");
-	struct pollfd poll_fd = {.events = POLLIN};
-	int pipe_fd[2], pid, pid_fd = -1;
-	ssize_t n;
+	char *argv[] = {(char *)program(), "--version", NULL};
 
-	qemu.error = args ? 0 : -ENOMEM;
-	if (!qemu.error && pipe2(pipe_fd, O_CLOEXEC))
-		qemu.error = -errno;
-	if (qemu.error)
-		goto free_args;
-	qemu.error = spawn_qemu(args, pipe_fd[1], NULL, 0, &pid, &pid_fd);
-	close(pipe_fd[1]);
-	poll_fd.fd = pipe_fd[0];
-	if (!qemu.error && poll(&poll_fd, 1, VERSION_TIMEOUT_MS) <= 0)
-		qemu.error = -ETIMEDOUT;
-	if (!qemu.error) {
-		n = read(pipe_fd[0], qemu.version, sizeof(qemu.version) - 1);
-		qemu.version[n > 0 ? strcspn(qemu.version, "\r\n") : 0] = '\0';
-		for (char *p = qemu.version; *p; p++)
-			if (*p < ' ' || *p > '~')
-				*p = '?';
-		qemu.error = qemu.version[0] ? 0 : -ENOEXEC;
-	}
-	spawn_kill(&pid_fd);
-	close(pipe_fd[0]);
-free_args:
-	json_decref(args);
+	qemu.error = spawn_ask(argv, "", qemu.version, sizeof(qemu.version));
 }
 
 static const char *describe_clock(bool emulated, bool hypervisor)

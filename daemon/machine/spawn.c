@@ -3,14 +3,20 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/close_range.h>
+#include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/pidfd.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/util.h"
 #include "machine/spawn.h"
+
+#define ASK_TIMEOUT_NS 10000000000LL
 
 /* In the child of a program with threads: nothing here may take a lock. */
 static int become(const struct spawn_request *request, pid_t parent)
@@ -106,4 +112,63 @@ void spawn_kill(int *pid_fd)
 		;
 	close(*pid_fd);
 	*pid_fd = -1;
+}
+
+/* What came, up to the end of the line that @wanted is in, of the output, or of the time. */
+static int read_line(int fd, const char *wanted, char *text, size_t size)
+{
+	int64_t until = mono_ns() + ASK_TIMEOUT_NS;
+	struct pollfd poll_fd = {fd, POLLIN};
+	const char *found;
+	size_t have = 0;
+	ssize_t n;
+
+	while (have < size - 1) {
+		if (mono_ns() >= until)
+			return -ETIMEDOUT;
+		if (poll(&poll_fd, 1, 100) <= 0)
+			continue;
+		n = read(fd, text + have, size - 1 - have);
+		if (n <= 0)
+			break;
+		have += n;
+		text[have] = '\0';
+		found = strstr(text, wanted);
+		if (found && strpbrk(found, "\r\n"))
+			break;
+	}
+	return 0;
+}
+
+/**
+ * spawn_ask() - start a program for a line of its output
+ * @wanted: the line is the first that has this in it, and begins there
+ * @ret_text: the line, made printable, cut to @size
+ *
+ * Return: 0, -ENOEXEC when there is no such line, -ETIMEDOUT, or the negative errno of spawn().
+ */
+int spawn_ask(char *const *argv, const char *wanted, char *ret_text, size_t size)
+{
+	struct spawn_request request = {.argv = argv};
+	int pipe_fd[2], pid, pid_fd = -1, ret;
+	char text[4096] = "", *found;
+
+	if (pipe2(pipe_fd, O_CLOEXEC))
+		return -errno;
+	request.output_fd = pipe_fd[1];
+	ret = spawn(&request, &pid, &pid_fd);
+	close(pipe_fd[1]);
+	ret = ret ?: read_line(pipe_fd[0], wanted, text, sizeof(text));
+	spawn_kill(&pid_fd);
+	close(pipe_fd[0]);
+	found = strstr(text, wanted);
+	if (found)
+		found[strcspn(found, "\r\n")] = '\0';
+	if (!found || !*found)
+		return ret ?: -ENOEXEC;
+	snprintf(ret_text, size, "%s", found);
+	for (char *p = ret_text; *p; p++)
+		if (*p < ' ' || *p > '~')
+			*p = '?';
+	return 0;
 }

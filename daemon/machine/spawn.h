@@ -19,5 +19,6 @@ struct spawn_request {
 
 int spawn(const struct spawn_request *request, int *ret_pid, int *ret_pid_fd);
 void spawn_kill(int *pid_fd);
+int spawn_ask(char *const *argv, const char *wanted, char *ret_text, size_t size);
 
 #endif
