@@ -6,7 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/json.h"
 #include "base/util.h"
 #include "ctl/ctl.h"
 
@@ -14,6 +16,7 @@
 #define TOKEN_MAX 256
 #define CONNECT_S 10
 #define LOW_SPEED_S 120
+#define POLL_US 300000
 
 struct reply {
 	char *body;
@@ -213,4 +216,25 @@ int client_post(const struct ctl *ctl, const char *path, const char *body, size_
 
 	ret = request(ctl, path, body, length, &reply);
 	return ret ? ret : parse(&reply, ret_json);
+}
+
+/**
+ * client_wait() - ask for a thing of the scheduler's queue until it has ended
+ * @ret_json: as it is then, new reference
+ *
+ * Return: as client_get_json().
+ */
+int client_wait(const struct ctl *ctl, const char *path, json_t **ret_json)
+{
+	const char *state;
+	int ret;
+
+	while (!(ret = client_get_json(ctl, path, ret_json))) {
+		state = json_text(*ret_json, "state");
+		if (strcmp(state, "queued") && strcmp(state, "running"))
+			break;
+		json_decref(*ret_json);
+		usleep(POLL_US);
+	}
+	return ret;
 }

@@ -47,6 +47,7 @@ int client_get(const struct ctl *ctl, const char *path, char **ret_body, size_t 
 int client_get_json(const struct ctl *ctl, const char *path, json_t **ret_json);
 int client_post(const struct ctl *ctl, const char *path, const char *body, size_t length,
 		json_t **ret_json);
+int client_wait(const struct ctl *ctl, const char *path, json_t **ret_json);
 void client_problem(const struct ctl *ctl, long status, const char *body);
 int ctl_fail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 int ctl_id(const char *text, int64_t *ret_id);

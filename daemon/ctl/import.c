@@ -5,31 +5,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "base/json.h"
 #include "base/util.h"
 #include "ctl/ctl.h"
-
-#define POLL_US 300000
 
 /* Waits for the scheduler, which imports between two boots. */
 static int wait_for(const struct ctl *ctl, int64_t id)
 {
-	const char *state;
 	char path[64];
 	json_t *json;
 
 	snprintf(path, sizeof(path), "/api/v1/imports/%lld", (long long)id);
-	for (;;) {
-		if (client_get_json(ctl, path, &json))
-			return CTL_ERROR;
-		state = json_string_value(json_object_get(json, "state"));
-		if (!state || strcmp(state, "queued"))
-			break;
-		json_decref(json);
-		usleep(POLL_US);
-	}
-	if (!state || strcmp(state, "done")) {
+	if (client_wait(ctl, path, &json))
+		return CTL_ERROR;
+	if (strcmp(json_text(json, "state"), "done")) {
 		const char *reason = json_string_value(json_object_get(json, "reason"));
 
 		ctl_fail("the import failed: %s", reason ? reason : "no reason given");

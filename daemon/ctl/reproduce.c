@@ -4,12 +4,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "base/json.h"
 #include "base/util.h"
 #include "ctl/ctl.h"
-
-#define POLL_US 300000
 
 /* As cmp(1) has them: a difference is an answer and no error. */
 enum {
@@ -17,13 +15,6 @@ enum {
 	REPRODUCE_DIFFERS = 1,
 	REPRODUCE_ERROR = 2,
 };
-
-static const char *text(const json_t *object, const char *key)
-{
-	const char *value = json_string_value(json_object_get(object, key));
-
-	return value ? value : "";
-}
 
 static long long number(const json_t *object, const char *key)
 {
@@ -64,10 +55,10 @@ static void print_events(const json_t *reproduction, const json_t *events)
 	snprintf(stored, sizeof(stored), "%lld", number(events, "stored"));
 	snprintf(reproduced, sizeof(reproduced), "%lld", number(events, "reproduced"));
 	print_row("events", stored, reproduced, equal(reproduction, "events_equal"));
-	if (json_is_object(first) && !parse_i64(text(first, "ts"), 0, INT64_MAX, &ts))
+	if (json_is_object(first) && !parse_i64(json_text(first, "ts"), 0, INT64_MAX, &ts))
 		printf("  the first that differs: %s on CPU %lld at %lld.%09lld s\n",
-		       text(first, "event"), number(first, "cpu"), (long long)(ts / 1000000000),
-		       (long long)(ts % 1000000000));
+		       json_text(first, "event"), number(first, "cpu"),
+		       (long long)(ts / 1000000000), (long long)(ts % 1000000000));
 }
 
 static int print_comparison(const json_t *reproduction)
@@ -79,18 +70,18 @@ static int print_comparison(const json_t *reproduction)
 
 	printf("run %lld of experiment %lld: round %lld, arm %s, scenario %s\n\n",
 	       number(reproduction, "run"), number(reproduction, "experiment"),
-	       number(reproduction, "round"), text(reproduction, "arm"),
-	       text(reproduction, "scenario"));
+	       number(reproduction, "round"), json_text(reproduction, "arm"),
+	       json_text(reproduction, "scenario"));
 	print_row("metric", "stored", "reproduced", "equal");
 	json_array_foreach (json_object_get(detail, "metrics"), i, row) {
-		print_row(text(row, "metric"), value(row, "stored", stored),
+		print_row(json_text(row, "metric"), value(row, "stored", stored),
 			  value(row, "reproduced", reproduced), equal(row, "equal"));
 	}
 	print_events(reproduction, json_object_get(detail, "events"));
 	json_array_foreach (json_object_get(detail, "captures"), i, row) {
-		snprintf(stored, sizeof(stored), "%.16s", text(row, "stored"));
-		snprintf(reproduced, sizeof(reproduced), "%.16s", text(row, "reproduced"));
-		print_row(text(row, "name"), stored, reproduced, equal(row, "equal"));
+		snprintf(stored, sizeof(stored), "%.16s", json_text(row, "stored"));
+		snprintf(reproduced, sizeof(reproduced), "%.16s", json_text(row, "reproduced"));
+		print_row(json_text(row, "name"), stored, reproduced, equal(row, "equal"));
 	}
 	printf("\n%s\n", identical ? "identical" : "differs");
 	return identical ? REPRODUCE_IDENTICAL : REPRODUCE_DIFFERS;
@@ -104,18 +95,12 @@ static int wait_for(const struct ctl *ctl, int64_t id)
 	int ret;
 
 	snprintf(path, sizeof(path), "/api/v1/reproductions/%lld", (long long)id);
-	for (;;) {
-		if (client_get_json(ctl, path, &json))
-			return REPRODUCE_ERROR;
-		if (strcmp(text(json, "state"), "queued") && strcmp(text(json, "state"), "running"))
-			break;
-		json_decref(json);
-		usleep(POLL_US);
-	}
-	if (!strcmp(text(json, "state"), "done")) {
+	if (client_wait(ctl, path, &json))
+		return REPRODUCE_ERROR;
+	if (!strcmp(json_text(json, "state"), "done")) {
 		ret = print_comparison(json);
 	} else {
-		ctl_fail("the run could not be reproduced: %s", text(json, "reason"));
+		ctl_fail("the run could not be reproduced: %s", json_text(json, "reason"));
 		ret = REPRODUCE_ERROR;
 	}
 	json_decref(json);

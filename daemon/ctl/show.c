@@ -6,17 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "base/util.h"
 #include "ctl/ctl.h"
 
 #define SPEC_MAX (2u << 20)
-
-static const char *text(const json_t *object, const char *key)
-{
-	const char *value = json_string_value(json_object_get(object, key));
-
-	return value ? value : "";
-}
 
 /* Foreign text on a terminal: control characters must not steer it. */
 static void put(const char *string)
@@ -63,11 +57,11 @@ int cmd_list(const struct ctl *ctl, int argc, char **argv)
 			 (long long)json_integer_value(json_object_get(row, "boots_total")));
 		printf("%5lld  %-9s  %9s  ",
 		       (long long)json_integer_value(json_object_get(row, "id")),
-		       text(row, "state"), boots);
-		put(text(row, "name"));
-		if (*text(row, "reason")) {
+		       json_text(row, "state"), boots);
+		put(json_text(row, "name"));
+		if (*json_text(row, "reason")) {
 			fputs("  (", stdout);
-			put(text(row, "reason"));
+			put(json_text(row, "reason"));
 			fputs(")", stdout);
 		}
 		putchar('\n');
@@ -89,9 +83,9 @@ int cmd_builds(const struct ctl *ctl, int argc, char **argv)
 	if (client_get_json(ctl, "/api/v1/builds", &json))
 		return CTL_ERROR;
 	json_array_foreach (json_object_get(json, "builds"), i, row) {
-		printf("%-20s  %-12s  %.12s  ", text(row, "name"), text(row, "release"),
-		       text(row, "build_id"));
-		put(text(row, "base"));
+		printf("%-20s  %-12s  %.12s  ", json_text(row, "name"), json_text(row, "release"),
+		       json_text(row, "build_id"));
+		put(json_text(row, "base"));
 		printf("  (%zu patches)\n", json_array_size(json_object_get(row, "series")));
 	}
 	json_decref(json);

@@ -12,6 +12,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/json.h"
 #include "base/util.h"
 #include "ctl/ctl.h"
 
@@ -49,13 +50,6 @@ static int64_t number(const json_t *object, const char *key)
 	return json_integer_value(json_object_get(object, key));
 }
 
-static const char *text(const json_t *object, const char *key)
-{
-	const char *value = json_string_value(json_object_get(object, key));
-
-	return value ? value : "";
-}
-
 static void time_left(const struct watch *watch, char *to, size_t size)
 {
 	const json_t *eta = json_object_get(watch->progress, "eta_s");
@@ -77,19 +71,20 @@ static void time_left(const struct watch *watch, char *to, size_t size)
 static void where(const struct watch *watch, char *to, size_t size)
 {
 	const json_t *progress = watch->progress, *current = json_object_get(progress, "current");
-	const char *state = text(progress, "state"), *scenario = text(current, "scenario");
+	const char *state = json_text(progress, "state"),
+		   *scenario = json_text(current, "scenario");
 
 	if (json_is_object(current))
 		snprintf(to, size, "boot %lld of %lld, round %lld, %s%s%s",
 			 (long long)number(current, "position"),
 			 (long long)number(progress, "boots_total"),
-			 (long long)number(current, "round"), text(current, "arm"),
+			 (long long)number(current, "round"), json_text(current, "arm"),
 			 *scenario ? ": " : " boots", scenario);
 	else if (!strcmp(state, "queued"))
 		snprintf(to, size, "waits behind %lld others",
 			 (long long)number(progress, "ahead"));
-	else if (*text(progress, "reason"))
-		snprintf(to, size, "%s", text(progress, "reason"));
+	else if (*json_text(progress, "reason"))
+		snprintf(to, size, "%s", json_text(progress, "reason"));
 	else
 		snprintf(to, size, "%s",
 			 strcmp(state, "running") ? state : "stores what it recorded");
@@ -274,8 +269,8 @@ int watch_experiment(const struct ctl *ctl, int64_t id)
 	if (!watch.line)
 		return ctl_fail("out of memory");
 	if (!follow_to_end(&watch)) {
-		state = text(watch.progress, "state");
-		reason = text(watch.progress, "reason");
+		state = json_text(watch.progress, "state");
+		reason = json_text(watch.progress, "reason");
 		printf("%sexperiment %lld: %s%s%s\n", watch.tty ? "\r\033[K" : "", (long long)id,
 		       state, *reason ? ": " : "", reason);
 		code = strcmp(state, "done") ? CTL_INCOMPLETE : CTL_OK;

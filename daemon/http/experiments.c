@@ -30,14 +30,7 @@ static const char list_sql[] =
 /** experiments_list() - GET /api/v1/experiments, newest first */
 void experiments_list(struct request *req)
 {
-	int64_t limit, after;
-	char *text = NULL;
-	int ret;
-
-	if (request_page(req, &limit, &after))
-		return;
-	ret = db_get_text(req->http->db, &text, list_sql, "ii", limit, after);
-	respond_row(req, ret, text, "experiment");
+	respond_page(req, list_sql, "experiment");
 }
 
 /* clang-format off */
@@ -80,16 +73,6 @@ void experiments_get(struct request *req)
 	respond_row(req, ret, text, "experiment");
 }
 
-static void respond_location(struct request *req, unsigned int status, int64_t id)
-{
-	char location[64];
-
-	snprintf(location, sizeof(location), "/api/v1/experiments/%lld", (long long)id);
-	respond_json(req, status,
-		     json_pack("{s:I, s:s}", "id", (json_int_t)id, "location", location));
-	respond_header(req, MHD_HTTP_HEADER_LOCATION, location);
-}
-
 /**
  * experiments_submit() - POST /api/v1/experiments
  *
@@ -112,7 +95,7 @@ void experiments_submit(struct request *req)
 			 &created, &problem))
 		respond_problem(req, &problem);
 	else
-		respond_location(req, created ? MHD_HTTP_CREATED : MHD_HTTP_OK, id);
+		respond_location(req, created ? MHD_HTTP_CREATED : MHD_HTTP_OK, "experiments", id);
 }
 
 /** experiments_cancel() - POST /api/v1/experiments/{id}/cancel; the body is ignored */
@@ -123,7 +106,7 @@ void experiments_cancel(struct request *req)
 	if (sched_cancel(req->http->sched, req->id, &problem))
 		respond_problem(req, &problem);
 	else
-		respond_location(req, MHD_HTTP_ACCEPTED, req->id);
+		respond_location(req, MHD_HTTP_ACCEPTED, "experiments", req->id);
 }
 
 /* clang-format off */

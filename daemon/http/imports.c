@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* /api/v1/imports: captures that were recorded elsewhere. */
-#include <stdio.h>
-
 #include "http/request.h"
 #include "plan/sched.h"
 #include "store/db.h"
@@ -23,14 +21,7 @@ static const char list_sql[] =
 /** imports_list() - GET /api/v1/imports, newest first */
 void imports_list(struct request *req)
 {
-	int64_t limit, after;
-	char *text = NULL;
-	int ret;
-
-	if (request_page(req, &limit, &after))
-		return;
-	ret = db_get_text(req->http->db, &text, list_sql, "ii", limit, after);
-	respond_row(req, ret, text, "import");
+	respond_page(req, list_sql, "import");
 }
 
 /** imports_get() - GET /api/v1/imports/{id} */
@@ -52,16 +43,10 @@ void imports_get(struct request *req)
 void imports_create(struct request *req)
 {
 	struct problem problem = {0};
-	char location[64];
 	int64_t id;
 
-	if (sched_import(req->http->sched, req->body ? req->body : "", req->length, &id,
-			 &problem)) {
+	if (sched_import(req->http->sched, req->body ? req->body : "", req->length, &id, &problem))
 		respond_problem(req, &problem);
-		return;
-	}
-	snprintf(location, sizeof(location), "/api/v1/imports/%lld", (long long)id);
-	respond_json(req, MHD_HTTP_ACCEPTED,
-		     json_pack("{s:I, s:s}", "id", (json_int_t)id, "location", location));
-	respond_header(req, MHD_HTTP_HEADER_LOCATION, location);
+	else
+		respond_location(req, MHD_HTTP_ACCEPTED, "imports", id);
 }

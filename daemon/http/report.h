@@ -95,6 +95,7 @@ void report_wrap(struct report *report, int indent, const char *text);
 void report_field(struct report *report, const char *name, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 const char *report_column(sqlite3_stmt *stmt, int column);
+int report_name_width(char *const *names, size_t n, int min);
 void report_clock(struct report *report, const struct report_metric *metric);
 int report_rows(struct report *report, const char *sql, report_row_fn fn, size_t *ret_rows);
 

@@ -10,15 +10,6 @@
 
 #define ARM_MIN 4
 
-static size_t width_of(char *const *names, size_t n, size_t min)
-{
-	size_t width = min;
-
-	for (size_t i = 0; i < n; i++)
-		width = strlen(names[i]) > width ? strlen(names[i]) : width;
-	return width;
-}
-
 /* The smallest and the largest ratio, as deltas; all equal values say so instead. */
 static void put_range(struct report *report, const struct report_cell *cell)
 {
@@ -60,8 +51,8 @@ static void put_pair(struct report *report, const struct report_cell *cell)
 
 static void put_table(struct report *report, size_t m)
 {
-	const int scenarios = (int)width_of(report->scenarios, report->n_scenarios, 9);
-	const int arms = (int)width_of(report->arms, report->n_arms, ARM_MIN);
+	const int scenarios = report_name_width(report->scenarios, report->n_scenarios, 9);
+	const int arms = report_name_width(report->arms, report->n_arms, ARM_MIN);
 	const struct report_metric *metric = &report->metrics[m];
 
 	fprintf(report->out, "\n%s  (%s%s)\n", metric->name, metric->agg,

@@ -15,7 +15,8 @@
 #define DELTA_WIDTH 8
 #define NAME_MIN 9
 
-static int name_width(char *const *names, size_t n, int min)
+/** report_name_width() - columns that the longest of @names takes, at least @min */
+int report_name_width(char *const *names, size_t n, int min)
 {
 	int width = min;
 
@@ -112,7 +113,7 @@ static int column_width(const struct report *report, size_t m, size_t a,
 
 static void put_table(struct report *report, size_t m)
 {
-	int names = name_width(report->scenarios, report->n_scenarios, NAME_MIN);
+	int names = report_name_width(report->scenarios, report->n_scenarios, NAME_MIN);
 	const struct report_metric *metric = &report->metrics[m];
 	int widths[SPEC_MAX_ARMS];
 	struct num_scale scale;
@@ -293,8 +294,8 @@ static void put_values(struct report *report, size_t m, size_t s, size_t a, cons
 int report_all_values(struct report *report)
 {
 	int widths[3] = {
-		name_width(report->scenarios, report->n_scenarios, NAME_MIN),
-		name_width(report->arms, report->n_arms, 4),
+		report_name_width(report->scenarios, report->n_scenarios, NAME_MIN),
+		report_name_width(report->arms, report->n_arms, 4),
 	};
 
 	report_title(report, "All values, one for each boot, in the order of the rounds");

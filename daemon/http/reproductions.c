@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* /api/v1/reproductions: runs done again, and what the two have in common. */
-#include <stdio.h>
-
 #include "http/request.h"
 #include "plan/sched.h"
 #include "store/db.h"
@@ -25,14 +23,7 @@ static const char list_sql[] =
 /** reproductions_list() - GET /api/v1/reproductions, newest first */
 void reproductions_list(struct request *req)
 {
-	int64_t limit, after;
-	char *text = NULL;
-	int ret;
-
-	if (request_page(req, &limit, &after))
-		return;
-	ret = db_get_text(req->http->db, &text, list_sql, "ii", limit, after);
-	respond_row(req, ret, text, "reproduction");
+	respond_page(req, list_sql, "reproduction");
 }
 
 /** reproductions_get() - GET /api/v1/reproductions/{id} */
@@ -56,15 +47,10 @@ void reproductions_get(struct request *req)
 void runs_reproduce(struct request *req)
 {
 	struct problem problem = {0};
-	char location[64];
 	int64_t id;
 
-	if (sched_reproduce(req->http->sched, req->id, &id, &problem)) {
+	if (sched_reproduce(req->http->sched, req->id, &id, &problem))
 		respond_problem(req, &problem);
-		return;
-	}
-	snprintf(location, sizeof(location), "/api/v1/reproductions/%lld", (long long)id);
-	respond_json(req, MHD_HTTP_CREATED,
-		     json_pack("{s:I, s:s}", "id", (json_int_t)id, "location", location));
-	respond_header(req, MHD_HTTP_HEADER_LOCATION, location);
+	else
+		respond_location(req, MHD_HTTP_CREATED, "reproductions", id);
 }

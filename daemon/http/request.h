@@ -90,6 +90,8 @@ bool request_has_etag(struct request *req, const char *etag);
 int request_page(struct request *req, int64_t *ret_limit, int64_t *ret_after);
 
 /* query.c */
+void respond_page(struct request *req, const char *sql, const char *what);
+void respond_location(struct request *req, unsigned int status, const char *collection, int64_t id);
 void respond_row(struct request *req, int ret, char *text, const char *what);
 
 /* A column of wall-clock ns as RFC 3339 with milliseconds: JavaScript is exact up to 2^53 only. */

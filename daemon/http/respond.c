@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "base/util.h"
 #include "http/request.h"
+#include "store/db.h"
 
 static const char *const security_headers[][2] = {
 	{"Content-Security-Policy",
@@ -245,4 +246,32 @@ int request_page(struct request *req, int64_t *ret_limit, int64_t *ret_after)
 	*ret_limit = limit;
 	*ret_after = after;
 	return 0;
+}
+
+/**
+ * respond_page() - a page of a list
+ * @sql: a row of JSON for ?1, the limit, and ?2, the number after which to go on
+ * @what: what the list is of
+ */
+void respond_page(struct request *req, const char *sql, const char *what)
+{
+	int64_t limit, after;
+	char *text = NULL;
+	int ret;
+
+	if (request_page(req, &limit, &after))
+		return;
+	ret = db_get_text(req->http->db, &text, sql, "ii", limit, after);
+	respond_row(req, ret, text, what);
+}
+
+/** respond_location() - where to look for what was asked for: number @id of @collection */
+void respond_location(struct request *req, unsigned int status, const char *collection, int64_t id)
+{
+	char location[64];
+
+	snprintf(location, sizeof(location), "/api/v1/%s/%lld", collection, (long long)id);
+	respond_json(req, status,
+		     json_pack("{s:I, s:s}", "id", (json_int_t)id, "location", location));
+	respond_header(req, MHD_HTTP_HEADER_LOCATION, location);
 }

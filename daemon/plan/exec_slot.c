@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/json.h"
 #include "base/log.h"
 #include "base/sha256.h"
 #include "base/util.h"
@@ -42,11 +43,6 @@ struct slot_boot {
 	struct boot *boot;
 	bool workload_failed;
 };
-
-static const char *manifest(const json_t *build, const char *key)
-{
-	return json_string_value(json_object_get(build, key)) ?: "";
-}
 
 /* Which runs an earlier boot of the slot has finished. */
 static int find_done(struct slot_boot *sb)
@@ -149,18 +145,18 @@ static int note_hello(struct slot_boot *sb, const json_t *hello)
 		return ret;
 	env = json_dumps(json_object_get(hello, "env"), JSON_COMPACT | JSON_SORT_KEYS);
 	observed = json_dumps(json_object_get(hello, "observed"), JSON_COMPACT | JSON_SORT_KEYS);
-	kernel = str_printf("%s %s", manifest(hello, "release"), manifest(hello, "version"));
+	kernel = str_printf("%s %s", json_text(hello, "release"), json_text(hello, "version"));
 	if (json_is_object(xen))
-		hypervisor = str_printf("Xen %s", manifest(xen, "version"));
+		hypervisor = str_printf("Xen %s", json_text(xen, "version"));
 	pthread_mutex_lock(&sched->lock);
 	ret = db_run(
 		sched->db,
 		"UPDATE boot SET boot_id = ?2, build_id = ?3, kernel = ?4, cmdline = ?5, env_json = ?6, "
 		"env_key = ?7, observed_json = ?8, hello = ?9, hypervisor = ?10, "
 		"hypervisor_build_id = ?11 WHERE id = ?1",
-		"itttttttitt", sb->id, manifest(hello, "boot_id"), manifest(hello, "build_id"),
-		kernel, manifest(hello, "cmdline"), env, key, observed, wall_ns(), hypervisor,
-		hypervisor ? manifest(xen, "build_id") : NULL);
+		"itttttttitt", sb->id, json_text(hello, "boot_id"), json_text(hello, "build_id"),
+		kernel, json_text(hello, "cmdline"), env, key, observed, wall_ns(), hypervisor,
+		hypervisor ? json_text(xen, "build_id") : NULL);
 	pthread_mutex_unlock(&sched->lock);
 	free(env);
 	free(observed);
@@ -245,8 +241,8 @@ static const char *what_is_missing(const struct run_file *capture, const struct 
 {
 	if (capture->there && (xen->there || !*xen->relative))
 		return NULL;
-	if (strcmp(manifest(done, "state"), "ok"))
-		return manifest(done, "error");
+	if (strcmp(json_text(done, "state"), "ok"))
+		return json_text(done, "error");
 	return capture->there ? "the agent sent no trace of Xen" : "the agent sent no capture";
 }
 
@@ -258,7 +254,7 @@ static int note_captured(struct slot_boot *sb, int64_t run, struct run_file *cap
 			 struct run_file *xen, const json_t *done, int64_t ship_ns)
 {
 	struct sched *sched = sb->exec->sched;
-	bool ok = !strcmp(manifest(done, "state"), "ok");
+	bool ok = !strcmp(json_text(done, "state"), "ok");
 	const char *missing;
 	char *text, *workload;
 	int ret;
@@ -277,7 +273,7 @@ static int note_captured(struct slot_boot *sb, int64_t run, struct run_file *cap
 		     "UPDATE run SET state = ?2, reason = ?3, workload = ?4, done_json = ?5, "
 		     "measure_ns = ?6, ship_ns = ?7, ended = ?8 WHERE id = ?1",
 		     "ittttiii", run, missing ? "failed" : "captured",
-		     missing ?: (ok ? "" : manifest(done, "error")), workload, text,
+		     missing ?: (ok ? "" : json_text(done, "error")), workload, text,
 		     number(done, "measure_ns"), ship_ns, wall_ns());
 	if (!ret && capture->there)
 		ret = db_run(sched->db,

@@ -8,15 +8,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/json.h"
 #include "base/util.h"
 #include "plan/reproduce.h"
 #include "plan/slot_boot.h"
 #include "store/build.h"
-
-static const char *text(const json_t *object, const char *key)
-{
-	return json_string_value(json_object_get(object, key)) ?: "";
-}
 
 /* On another machine or with another image a run is another run. */
 static int check_machine(struct reproduction *rep)
@@ -49,7 +45,7 @@ static int check_build(struct reproduction *rep)
 	static const char *const keys[] = {"build_id", "hypervisor_build_id"};
 	const json_t *then = rep->exec->builds[rep->slot->arm];
 	struct sched *sched = rep->sched;
-	const char *name = text(then, "name");
+	const char *name = json_text(then, "name");
 	json_t *now;
 	int ret;
 
@@ -61,12 +57,12 @@ static int check_build(struct reproduction *rep)
 	if (ret)
 		return ret;
 	for (size_t i = 0; !ret && i < ARRAY_SIZE(keys); i++)
-		if (strcmp(text(then, keys[i]), text(now, keys[i])))
+		if (strcmp(json_text(then, keys[i]), json_text(now, keys[i])))
 			ret = reproduce_fail(rep, -ESTALE,
 					     "the build %.64s is another since then: its %s is "
 					     "%.40s, was %.40s",
-					     name, keys[i], text(now, keys[i]),
-					     text(then, keys[i]));
+					     name, keys[i], json_text(now, keys[i]),
+					     json_text(then, keys[i]));
 	json_decref(now);
 	return ret;
 }
@@ -134,9 +130,9 @@ static int do_boot(struct reproduction *rep, const json_t *jobs)
 	if (ret)
 		return reproduce_fail(rep, -EIO, "the boot ended: %s: %.200s",
 				      boot_state_name(end.state), end.detail);
-	if (strcmp(text(rep->done, "state"), "ok"))
+	if (strcmp(json_text(rep->done, "state"), "ok"))
 		return reproduce_fail(rep, -EIO, "the workload failed this time: %.200s",
-				      text(rep->done, "error"));
+				      json_text(rep->done, "error"));
 	return 0;
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "base/sha256.h"
 #include "base/util.h"
 #include "plan/slot_boot.h"
@@ -15,11 +16,6 @@
 #define STALL_TIMEOUT_MS 120000
 /* So that the limits of the boot's parts come before that of the whole. */
 #define LIMIT_MARGIN_MS 60000
-
-static const char *text_of(const json_t *object, const char *key)
-{
-	return json_string_value(json_object_get(object, key)) ?: "";
-}
 
 /*
  * A token proves that the kernel which answers was started by this boot. On a deterministic machine
@@ -63,9 +59,9 @@ int slot_request_make(const struct exec *exec, const struct plan_slot *slot, con
 	size_t i;
 
 	*boot = (struct boot_request){
-		.kernel = text_of(build, "kernel"),
-		.image = text_of(exec->image, "image"),
-		.build_id = text_of(build, "build_id"),
+		.kernel = json_text(build, "kernel"),
+		.image = json_text(exec->image, "image"),
+		.build_id = json_text(build, "build_id"),
 		.token = ret_request->token,
 		.cmdline = exec->spec->cmdline,
 		.hypervisor_cmdline = exec->spec->xen_cmdline,
@@ -78,8 +74,8 @@ int slot_request_make(const struct exec *exec, const struct plan_slot *slot, con
 		.stall_timeout_ms = STALL_TIMEOUT_MS,
 	};
 	if (json_object_get(build, "hypervisor")) {
-		boot->hypervisor = text_of(build, "hypervisor");
-		boot->hypervisor_build_id = text_of(build, "hypervisor_build_id");
+		boot->hypervisor = json_text(build, "hypervisor");
+		boot->hypervisor_build_id = json_text(build, "hypervisor_build_id");
 	}
 	boot->limit_ms = boot->boot_timeout_ms + BOOT_POWER_OFF_MS + LIMIT_MARGIN_MS;
 	json_array_foreach ((json_t *)jobs, i, job) {

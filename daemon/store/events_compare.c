@@ -5,7 +5,6 @@
  */
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "store/db.h"
@@ -17,18 +16,17 @@ enum { COLUMN_RUN, COLUMN_CPU, COLUMN_TS };
 /**
  * struct rows - a walk over one run's rows of one event
  * @stmt: stands on a row; NULL when there is none (any more)
- * @hash: of the event's format
  */
 struct rows {
+	struct event_span span;
 	sqlite3_stmt *stmt;
-	char *hash;
 };
 
 static void rows_close(struct rows *rows)
 {
 	sqlite3_finalize(rows->stmt);
-	free(rows->hash);
-	*rows = (struct rows){0};
+	event_span_free(&rows->span);
+	rows->stmt = NULL;
 }
 
 /* To the first row, or to the next. */
@@ -48,32 +46,17 @@ static int rows_next(sqlite3 *db, struct rows *rows)
 
 static int rows_open(sqlite3 *db, int64_t run, const char *event, struct rows *rows)
 {
-	sqlite3_stmt *span;
-	char *sql = NULL;
-	int ret, rc;
+	char *sql;
+	int ret;
 
-	ret = db_prepare(db, &span,
-			 "SELECT f.tbl, f.hash, s.first_rowid, s.last_rowid FROM run_span s "
-			 "JOIN event_format f ON f.event = s.event AND f.version = s.version "
-			 "WHERE s.run = ?1 AND s.event = ?2 AND s.count > 0",
-			 "it", run, event);
-	if (ret)
+	ret = event_span_find(db, run, event, &rows->span);
+	if (ret || !rows->span.table || !rows->span.count)
 		return ret;
-	rc = sqlite3_step(span);
-	if (rc == SQLITE_ROW) {
-		sql = sqlite3_mprintf(
-			"SELECT * FROM \"%w\" WHERE rowid BETWEEN ?1 AND ?2 ORDER BY rowid",
-			sqlite3_column_text(span, 0));
-		rows->hash = strdup((const char *)sqlite3_column_text(span, 1));
-		ret = sql && rows->hash ? db_prepare(db, &rows->stmt, sql, "ii",
-						     sqlite3_column_int64(span, 2),
-						     sqlite3_column_int64(span, 3))
-					: -ENOMEM;
-	} else if (rc != SQLITE_DONE) {
-		ret = db_error(db, event);
-	}
+	sql = sqlite3_mprintf("SELECT * FROM \"%w\" WHERE rowid BETWEEN ?1 AND ?2 ORDER BY rowid",
+			      rows->span.table);
+	ret = sql ? db_prepare(db, &rows->stmt, sql, "ii", rows->span.first, rows->span.last)
+		  : -ENOMEM;
 	sqlite3_free(sql);
-	sqlite3_finalize(span);
 	return ret ?: rows_next(db, rows);
 }
 
@@ -97,7 +80,7 @@ static bool same_row(const struct rows *a, const struct rows *b)
 {
 	int n = sqlite3_column_count(a->stmt);
 
-	if (strcmp(a->hash, b->hash) || n != sqlite3_column_count(b->stmt))
+	if (strcmp(a->span.hash, b->span.hash) || n != sqlite3_column_count(b->stmt))
 		return false;
 	for (int i = COLUMN_RUN + 1; i < n; i++)
 		if (!same_value(a->stmt, b->stmt, i))

@@ -96,6 +96,23 @@ bool event_batch_push(struct event_batch *batch, struct event_table *table, unsi
 int event_batch_flush(struct event_batch *batch, struct event_table *const *tables,
 		      size_t n_tables);
 
+/**
+ * struct event_span - rows of one run in one table, of one version of an event's format
+ * @table: NULL for an event that the run does not have, or of which only the count is known
+ * @hash: of the format, NULL without @table
+ */
+struct event_span {
+	char *table;
+	char *hash;
+	int64_t first;
+	int64_t last;
+	uint64_t count;
+};
+
+/* events_read.c */
+int event_span_find(sqlite3 *db, int64_t run, const char *event, struct event_span *ret_span);
+void event_span_free(struct event_span *span);
+
 /* events_result.c: what a stored run's tables say about it */
 int event_result_load(sqlite3 *db, int64_t run, struct ingest_result *ret_result);
 

@@ -13,24 +13,20 @@
 #include "store/events_priv.h"
 
 /**
- * struct span - rows of one run in one table
- * @table: NULL for an event that the run does not have
+ * event_span_find() - where a run's rows of an event are
+ * @ret_span: release with event_span_free()
+ *
+ * Return: 0, also for an event that the run does not have, or negative errno.
  */
-struct span {
-	char *table;
-	int64_t first;
-	int64_t last;
-	uint64_t count;
-};
-
-static int find_span(sqlite3 *db, int64_t run, const char *event, struct span *ret_span)
+int event_span_find(sqlite3 *db, int64_t run, const char *event, struct event_span *ret_span)
 {
-	struct span span = {0};
+	struct event_span span = {0};
 	sqlite3_stmt *stmt;
 	int ret, rc;
 
 	ret = db_prepare(db, &stmt,
-			 "SELECT f.tbl, s.first_rowid, s.last_rowid, s.count FROM run_span s "
+			 "SELECT f.tbl, s.first_rowid, s.last_rowid, s.count, f.hash "
+			 "FROM run_span s "
 			 "LEFT JOIN event_format f ON f.event = s.event AND f.version = s.version "
 			 "WHERE s.run = ?1 AND s.event = ?2",
 			 "it", run, event);
@@ -41,22 +37,33 @@ static int find_span(sqlite3 *db, int64_t run, const char *event, struct span *r
 		const char *table = (const char *)sqlite3_column_text(stmt, 0);
 
 		span.table = table ? strdup(table) : NULL;
+		span.hash = table ? strdup((const char *)sqlite3_column_text(stmt, 4)) : NULL;
 		span.first = sqlite3_column_int64(stmt, 1);
 		span.last = sqlite3_column_int64(stmt, 2);
 		span.count = sqlite3_column_int64(stmt, 3);
-		if (table && !span.table)
+		if (table && (!span.table || !span.hash))
 			ret = -ENOMEM;
 	} else if (rc != SQLITE_DONE) {
 		ret = db_error(db, event);
 	}
 	sqlite3_finalize(stmt);
-	if (!ret)
+	if (ret)
+		event_span_free(&span);
+	else
 		*ret_span = span;
 	return ret;
 }
 
+/** event_span_free() - release what event_span_find() took */
+void event_span_free(struct event_span *span)
+{
+	free(span->table);
+	free(span->hash);
+	*span = (struct event_span){0};
+}
+
 /* SQLite takes a quoted name that is no column for a string, so ask first. */
-static int check_column(sqlite3 *db, const struct span *span, const char *column)
+static int check_column(sqlite3 *db, const struct event_span *span, const char *column)
 {
 	int64_t there;
 	int ret;
@@ -69,8 +76,8 @@ static int check_column(sqlite3 *db, const struct span *span, const char *column
 }
 
 /* A statement for the @n columns @names of the span's rows. */
-static int select_span(sqlite3 *db, const struct span *span, const char *const *names, size_t n,
-		       sqlite3_stmt **ret_stmt)
+static int select_span(sqlite3 *db, const struct event_span *span, const char *const *names,
+		       size_t n, sqlite3_stmt **ret_stmt)
 {
 	sqlite3_str *str;
 	char *sql;
@@ -101,14 +108,14 @@ static int select_span(sqlite3 *db, const struct span *span, const char *const *
  */
 int events_count(struct events_db *db, int64_t run, const char *event, uint64_t *ret_count)
 {
-	struct span span;
+	struct event_span span;
 	int ret;
 
-	ret = find_span(db->db, run, event, &span);
+	ret = event_span_find(db->db, run, event, &span);
 	if (ret)
 		return ret;
 	*ret_count = span.count;
-	free(span.table);
+	event_span_free(&span);
 	return 0;
 }
 
@@ -127,12 +134,12 @@ int events_values(struct events_db *db, int64_t run, const char *event, const ch
 		  int64_t **ret_values, size_t *ret_n)
 {
 	sqlite3_stmt *stmt = NULL;
-	struct span span;
+	struct event_span span;
 	int64_t *values;
 	size_t n = 0;
 	int ret, rc;
 
-	ret = find_span(db->db, run, event, &span);
+	ret = event_span_find(db->db, run, event, &span);
 	if (ret)
 		return ret;
 	values = malloc((span.count + 1) * sizeof(*values));
@@ -149,7 +156,7 @@ int events_values(struct events_db *db, int64_t run, const char *event, const ch
 			ret = -EINVAL;
 	}
 	sqlite3_finalize(stmt);
-	free(span.table);
+	event_span_free(&span);
 	if (ret) {
 		free(values);
 		return ret;
@@ -187,13 +194,13 @@ static int load_moments(sqlite3 *db, int64_t run, const char *event, char *const
 	const char *names[1 + EVENTS_MAX_KEYS] = {"ts_ns"};
 	struct moment *moments = NULL;
 	sqlite3_stmt *stmt = NULL;
-	struct span span;
+	struct event_span span;
 	size_t n = 0;
 	int ret, rc;
 
 	for (size_t i = 0; i < n_keys; i++)
 		names[1 + i] = keys[i];
-	ret = find_span(db, run, event, &span);
+	ret = event_span_find(db, run, event, &span);
 	if (ret)
 		return ret;
 	moments = calloc(span.count + 1, sizeof(*moments));
@@ -219,7 +226,7 @@ static int load_moments(sqlite3 *db, int64_t run, const char *event, char *const
 		n++;
 	}
 	sqlite3_finalize(stmt);
-	free(span.table);
+	event_span_free(&span);
 	if (ret) {
 		free(moments);
 		return ret;
