@@ -79,13 +79,13 @@ subtest "a kernel that hangs" => sub {
 
 subtest "a machine killed from outside" => sub {
 	my $spec = spec([qw(base hint)]);
-	$spec->{scenarios}[0]{args}{rounds} = 400;
+	$spec->{scenarios}[0]{args}{rounds} = 800;
 	my $experiment = $lab->submit($spec);
 	my @bochs;
 	ok($lab->until(120, sub {
 		@bochs = map { children($_) } children($lab->{pid});
-		$lab->value("SELECT count(*) FROM v_run WHERE experiment = $experiment AND state = 'running'") && @bochs;
-	}), "a run is on");
+		$lab->value("SELECT count(*) FROM v_run WHERE experiment = $experiment AND arm = 'base' AND state = 'running'") && @bochs;
+	}), "base's run is on");
 	kill "KILL", @bochs;
 	is($lab->finish($experiment, 500), "done", "the experiment goes on");
 	my @boots = boots($lab, $experiment, "base");
@@ -103,7 +103,7 @@ subtest "a disk that is full" => sub {
 	my $small = Labd->new(env => { LABD_BOCHS_DISK_MB => 1 });
 	my $spec = spec([qw(base hint)]);
 	$spec->{trace}{events} = [qw(kvmmmu:kvm_tdp_mmu_zap_leafs kvm:kvm_exit kvm:kvm_entry sched:sched_switch)];
-	$spec->{scenarios}[0]{args}{rounds} = 800;
+	$spec->{scenarios}[0]{args}{rounds} = 1600;
 	my $experiment = $small->submit($spec);
 	is($small->finish($experiment, 300), "failed", "no run of the experiment can finish");
 	my @boots = boots($small, $experiment, "base");
