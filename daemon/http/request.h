@@ -12,6 +12,7 @@
 
 #include "base/problem.h"
 #include "http/http.h"
+#include "http/route.h"
 
 /* Shared by the files of http/ only. */
 
@@ -47,11 +48,10 @@ struct http {
 	uint64_t requests;
 };
 
-struct route;
-
 /**
  * struct request - one request, from its headers to its completion
  * @id: the number in the path, 0 without one
+ * @name: the name in the path, "" without one
  * @refusal: set while the headers are read; answered once the body has gone by
  * @response, @status: the answer, set by exactly one respond_…() call
  * @working: a thread of its own is making the answer
@@ -61,6 +61,7 @@ struct request {
 	struct MHD_Connection *connection;
 	const struct route *route;
 	int64_t id;
+	char name[ROUTE_NAME_MAX + 1];
 	struct problem refusal;
 	char allow[64];
 	char *body;

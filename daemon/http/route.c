@@ -37,37 +37,61 @@ const struct route routes[] = {
 	{0},
 };
 
-/**
- * route_match() - does @path fit @pattern?
- * @ret_id: the number that stands for "{id}", 0 if the pattern has none
- */
-bool route_match(const char *pattern, const char *path, int64_t *ret_id)
+/* Takes what stands for "{id}" off @path. */
+static bool take_id(const char **path, struct route_args *args)
 {
-	static const char placeholder[] = "{id}";
-	int64_t id = 0;
+	size_t length = strcspn(*path, "/");
+	char number[20];
+
+	if (!length || length >= sizeof(number) || **path < '1' || **path > '9')
+		return false;
+	memcpy(number, *path, length);
+	number[length] = '\0';
+	*path += length;
+	return !parse_i64(number, 1, INT64_MAX, &args->id);
+}
+
+/* The same for "{name}": the characters that names of a spec may have. */
+static bool take_name(const char **path, struct route_args *args)
+{
+	size_t length = strspn(*path, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				      "0123456789._-");
+
+	if (!length || length > ROUTE_NAME_MAX || **path == '.')
+		return false;
+	memcpy(args->name, *path, length);
+	args->name[length] = '\0';
+	*path += length;
+	return true;
+}
+
+/** route_match() - does @path fit @pattern? @ret_args is filled if so */
+bool route_match(const char *pattern, const char *path, struct route_args *ret_args)
+{
+	static const struct {
+		const char *text;
+		bool (*take)(const char **path, struct route_args *args);
+	} placeholders[] = {{"{id}", take_id}, {"{name}", take_name}};
+	struct route_args args = {0};
 
 	while (*pattern) {
-		char number[20];
-		size_t length;
+		size_t i;
 
-		if (strncmp(pattern, placeholder, sizeof(placeholder) - 1)) {
+		for (i = 0; i < ARRAY_SIZE(placeholders); i++)
+			if (!strncmp(pattern, placeholders[i].text, strlen(placeholders[i].text)))
+				break;
+		if (i == ARRAY_SIZE(placeholders)) {
 			if (*pattern++ != *path++)
 				return false;
 			continue;
 		}
-		length = strcspn(path, "/");
-		if (!length || length >= sizeof(number) || *path < '1' || *path > '9')
+		if (!placeholders[i].take(&path, &args))
 			return false;
-		memcpy(number, path, length);
-		number[length] = '\0';
-		if (parse_i64(number, 1, INT64_MAX, &id))
-			return false;
-		pattern += sizeof(placeholder) - 1;
-		path += length;
+		pattern += strlen(placeholders[i].text);
 	}
 	if (*path)
 		return false;
-	*ret_id = id;
+	*ret_args = args;
 	return true;
 }
 
@@ -83,17 +107,18 @@ static bool method_fits(const char *offered, const char *asked)
  * Return: 0, -ENOENT for an unknown path, -EPERM for a method that the path does not have.
  */
 int route_find(const struct route *table, const char *method, const char *path,
-	       const struct route **ret_route, int64_t *ret_id, char *ret_allow, size_t allow_size)
+	       const struct route **ret_route, struct route_args *ret_args, char *ret_allow,
+	       size_t allow_size)
 {
+	struct route_args args;
 	size_t used = 0;
-	int64_t id;
 
 	for (const struct route *route = table; route->method; route++) {
-		if (!route_match(route->pattern, path, &id))
+		if (!route_match(route->pattern, path, &args))
 			continue;
 		if (method_fits(route->method, method)) {
 			*ret_route = route;
-			*ret_id = id;
+			*ret_args = args;
 			return 0;
 		}
 		used += snprintf(ret_allow + used, allow_size - used, "%s%s%s", used ? ", " : "",

@@ -8,10 +8,13 @@
 
 struct request;
 
+#define ROUTE_NAME_MAX 64
+
 /**
  * struct route - one method of one path
  * @method: "GET" (HEAD too) or "POST"
- * @pattern: the path; "{id}" stands for a number from 1
+ * @pattern: the path; "{id}" stands for a number from 1, "{name}" for the name of a build or a
+ * machine
  * @handle: makes the answer; for GET on the server's thread, else on one of its own
  */
 struct route {
@@ -20,10 +23,21 @@ struct route {
 	void (*handle)(struct request *req);
 };
 
+/**
+ * struct route_args - what stands in the path for the pattern's placeholders
+ * @id: 0 without "{id}"
+ * @name: "" without "{name}"
+ */
+struct route_args {
+	int64_t id;
+	char name[ROUTE_NAME_MAX + 1];
+};
+
 extern const struct route routes[];
 
-bool route_match(const char *pattern, const char *path, int64_t *ret_id);
+bool route_match(const char *pattern, const char *path, struct route_args *ret_args);
 int route_find(const struct route *table, const char *method, const char *path,
-	       const struct route **ret_route, int64_t *ret_id, char *ret_allow, size_t allow_size);
+	       const struct route **ret_route, struct route_args *ret_args, char *ret_allow,
+	       size_t allow_size);
 
 #endif

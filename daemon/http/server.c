@@ -44,6 +44,7 @@ static void judge(struct request *req, const char *method, const char *path)
 	struct problem *refusal = &req->refusal;
 	const struct http *http = req->http;
 	bool reads = !strcmp(method, "GET") || !strcmp(method, "HEAD");
+	struct route_args args = {0};
 	const char *length;
 	int64_t bytes;
 	int ret;
@@ -54,8 +55,9 @@ static void judge(struct request *req, const char *method, const char *path)
 			    http->port);
 		return;
 	}
-	ret = route_find(routes, method, path, &req->route, &req->id, req->allow,
-			 sizeof(req->allow));
+	ret = route_find(routes, method, path, &req->route, &args, req->allow, sizeof(req->allow));
+	req->id = args.id;
+	memcpy(req->name, args.name, sizeof(req->name));
 	if (ret == -ENOENT) {
 		const struct static_file *file = static_find(http->files, path);
 

@@ -100,10 +100,10 @@ void static_free(struct static_file *files)
 
 static const char *file_of(const char *path)
 {
-	int64_t id;
+	struct route_args args;
 
 	for (size_t i = 0; i < ARRAY_SIZE(pages); i++) {
-		if (route_match(pages[i].pattern, path, &id))
+		if (route_match(pages[i].pattern, path, &args))
 			return pages[i].file;
 	}
 	return *path == '/' ? path + 1 : NULL;

@@ -70,6 +70,7 @@ START_TEST(paths)
 	static const struct {
 		const char *pattern, *path;
 		int64_t id; /* -1: does not fit */
+		const char *name;
 	} cases[] = {
 		{"/a", "/a", 0},
 		{"/a", "/a/", -1},
@@ -87,14 +88,26 @@ START_TEST(paths)
 		{"/a/{id}/b", "/a/12", -1},
 		{"/a/{id}/b", "/a/1x/b", -1},
 		{"/a/{id}/b", "/a/../b", -1},
+		{"/a/{name}", "/a/kvm-hint.2", 0, "kvm-hint.2"},
+		{"/a/{name}/log", "/a/kvm_base/log", 0, "kvm_base"},
+		{"/a/{name}", "/a/", -1},
+		{"/a/{name}", "/a/..", -1},
+		{"/a/{name}", "/a/.hidden", -1},
+		{"/a/{name}", "/a/b/c", -1},
+		{"/a/{name}", "/a/b%2fc", -1},
+		{"/a/{name}", "/a/0123456789012345678901234567890123456789012345678901234567890123",
+		 0, "0123456789012345678901234567890123456789012345678901234567890123"},
+		{"/a/{name}",
+		 "/a/01234567890123456789012345678901234567890123456789012345678901234", -1},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		int64_t id = -1;
-		bool fits = route_match(cases[i].pattern, cases[i].path, &id);
+		struct route_args args = {.id = -1};
+		bool fits = route_match(cases[i].pattern, cases[i].path, &args);
 
 		ck_assert_msg(fits == (cases[i].id >= 0), "%s %s", cases[i].pattern, cases[i].path);
-		ck_assert_int_eq(id, cases[i].id);
+		ck_assert_int_eq(args.id, cases[i].id);
+		ck_assert_str_eq(args.name, cases[i].name ?: "");
 	}
 }
 END_TEST
@@ -102,19 +115,20 @@ END_TEST
 START_TEST(methods)
 {
 	const struct route *route = NULL;
+	struct route_args args;
 	char allow[64];
-	int64_t id;
 
 	ck_assert_int_eq(
-		route_find(routes, "GET", "/api/v1/runs/7", &route, &id, allow, sizeof(allow)), 0);
-	ck_assert_int_eq(id, 7);
+		route_find(routes, "GET", "/api/v1/runs/7", &route, &args, allow, sizeof(allow)),
+		0);
+	ck_assert_int_eq(args.id, 7);
 	ck_assert_str_eq(route->pattern, "/api/v1/runs/{id}");
-	ck_assert_int_eq(route_find(routes, "HEAD", "/healthz", &route, &id, allow, sizeof(allow)),
-			 0);
-	ck_assert_int_eq(route_find(routes, "GET", "/none", &route, &id, allow, sizeof(allow)),
+	ck_assert_int_eq(
+		route_find(routes, "HEAD", "/healthz", &route, &args, allow, sizeof(allow)), 0);
+	ck_assert_int_eq(route_find(routes, "GET", "/none", &route, &args, allow, sizeof(allow)),
 			 -ENOENT);
 	ck_assert_int_eq(
-		route_find(routes, "PUT", "/api/v1/builds", &route, &id, allow, sizeof(allow)),
+		route_find(routes, "PUT", "/api/v1/builds", &route, &args, allow, sizeof(allow)),
 		-EPERM);
 	ck_assert_str_eq(allow, "GET, HEAD, POST");
 }
