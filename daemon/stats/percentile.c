@@ -104,28 +104,29 @@ static double binomial(size_t n, size_t k)
  * distribution
  * @n: values
  * @ret_low_rank: rank from below, 1 is the smallest value
- * @ret_high_rank: the same, of the upper end
+ * @ret_high_rank: the same, of the upper end; 0 below P999_INTERVAL_N, where even the largest value
+ * is no upper bound, and the lower end alone misses with at most 2.5 %
  *
  * How many of n values lie above the true p99.9 is binomial(n, 0.001). With K of them, the a-th
  * largest value is above it if K >= a, and the b-th largest is not if K < b. So the upper end is
  * the a-th largest with the greatest a for which P(K < a) <= 2.5 %, the lower end the b-th largest
  * with the smallest b for which P(K >= b) <= 2.5 %.
  *
- * Return: 0, or -ENODATA below P999_INTERVAL_N, where even the largest value is no upper bound.
+ * Return: 0, or -ENODATA below P999_MIN_N.
  */
 int p999_interval(size_t n, size_t *ret_low_rank, size_t *ret_high_rank)
 {
 	size_t a = 0, b;
 	double below = 0;
 
-	if (n < P999_INTERVAL_N)
+	if (n < P999_MIN_N)
 		return -ENODATA;
 	/* below is P(K < a + 1) after its term is added. */
 	while (below + binomial(n, a) <= TAIL)
 		below += binomial(n, a++);
 	for (b = a; 1 - below > TAIL; b++)
 		below += binomial(n, b);
-	*ret_high_rank = n - a + 1;
+	*ret_high_rank = a ? n - a + 1 : 0;
 	*ret_low_rank = n - b + 1;
 	return 0;
 }

@@ -9,5 +9,6 @@
 
 int power_rank(size_t n, double alpha, double shift_sd, double *ret_power);
 int power_detectable_sd(size_t n, double alpha, double *ret_sd);
+int power_detectable_paired_sd(size_t n, double alpha, double *ret_sd);
 
 #endif

@@ -21,12 +21,12 @@ enum verdict {
  * @p: of the plan's primary test, raw
  * @p_floor: the smallest p that @n pairs can reach
  * @p_holm: corrected over the family
- * @family_size: comparisons in the family
+ * @family_size: comparisons in the family; 0 for a comparison outside it
  * @delta: median(arm) / median(base) - 1; NAN when the base's median is 0
- * @shift: Hodges-Lehmann, in the metric's unit; its sign is the direction
+ * @shift: Hodges-Lehmann, in the metric's unit; its sign is the direction, 0 where there is none
  * @change_low, @change_high: its interval as fractions of the base's median
  * @floor: the machine's A/A floor, a fraction
- * @margin: a change that is small enough to be none, a fraction
+ * @margin: a change that is small enough to be none, a fraction; NAN when the plan names none
  * @detectable: the smallest change that this design finds POWER_WANTED of the time, a fraction
  */
 struct verdict_input {
@@ -52,8 +52,8 @@ struct verdict_input {
 
 /**
  * struct verdict_result - a verdict in words
- * @text: "improved", "regressed", "no change larger than 1.8 %", "inconclusive"
- * @why: one sentence for a person: what decided it
+ * @text: "improved", "regressed", "no change larger than 1.8 %", "inconclusive", or "" for none
+ * @why: one sentence for a person: what decided it; "" without a verdict
  * @no_larger: larger end of the shift's interval, a fraction; NAN without one
  */
 struct verdict_result {
