@@ -64,6 +64,23 @@ SELECT s.experiment, a.run, s.round, s.arm, r.scenario, a.metric, a.value, a.n_e
        a.note, r.boot, r.slot, a.low, a.high
 FROM slot s CROSS JOIN run r ON r.slot = s.id CROSS JOIN sample a ON a.run = r.id;
 
+-- As before, one value per boot: the median of its runs. Without GROUP BY, since a condition on the experiment passes
+-- through windows that are partitioned by it, and would not pass through a GROUP BY above them.
+DROP VIEW v_boot_sample;
+CREATE VIEW v_boot_sample AS
+SELECT experiment, boot, round, arm, scenario, metric, value, n_events, used
+FROM (
+	SELECT experiment, round, arm, scenario, metric, max(boot) OVER cell AS boot, avg(value) OVER cell AS value,
+	       min(n_events) OVER cell AS n_events, min(used) OVER cell AS used, row_number() OVER cell AS nth
+	FROM (
+		SELECT *, row_number() OVER (PARTITION BY experiment, round, arm, scenario, metric ORDER BY value) AS k,
+		       count(*) OVER (PARTITION BY experiment, round, arm, scenario, metric) AS n
+		FROM v_sample
+		WHERE value IS NOT NULL)
+	WHERE k IN ((n + 1) / 2, (n + 2) / 2)
+	WINDOW cell AS (PARTITION BY experiment, round, arm, scenario, metric))
+WHERE nth = 1;
+
 DROP VIEW v_result;
 CREATE VIEW v_result AS
 SELECT r.experiment, r.scenario, r.metric, m.unit, r.arm, r.n, r.median, r.min, r.max, r.values_json, r.n_events,

@@ -159,13 +159,15 @@ static int note_sample(sqlite3 *db, int64_t run, const char *metric,
 {
 	if (!value->valid)
 		return db_run(db,
-			      "INSERT INTO sample (run, metric, value, n_events, note) "
-			      "VALUES (?1, ?2, NULL, ?3, ?4)",
+			      "INSERT INTO sample (run, metric, n_events, note) "
+			      "VALUES (?1, ?2, ?3, ?4)",
 			      "itit", run, metric, (int64_t)value->n_events, value->note);
-	return db_run(
-		db,
-		"INSERT INTO sample (run, metric, value, n_events, note) VALUES (?1, ?2, ?3, ?4, ?5)",
-		"itdit", run, metric, value->value, (int64_t)value->n_events, value->note);
+	/* SQLite stores a NAN as NULL. */
+	return db_run(db,
+		      "INSERT INTO sample (run, metric, value, n_events, note, low, high) "
+		      "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+		      "itditdd", run, metric, value->value, (int64_t)value->n_events, value->note,
+		      value->low, value->high);
 }
 
 static int note_stored(struct exec *exec, const struct captured *c,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* One number per run and metric, from the run's raw events or from what its workload said. */
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,6 +39,21 @@ static double sum_i64(const int64_t *values, size_t n)
 	return (double)sum;
 }
 
+/* @sorted has at least P999_MIN_N values. */
+static void set_interval(struct sample_value *sample, const int64_t *sorted, size_t n)
+{
+	size_t low, high;
+
+	if (p999_interval(n, &low, &high))
+		return;
+	sample->low = (double)sorted[low - 1];
+	if (high)
+		sample->high = (double)sorted[high - 1];
+	else
+		snprintf(sample->note, sizeof(sample->note),
+			 "fewer than %d events: the p99.9 has no upper bound", P999_INTERVAL_N);
+}
+
 static void set_percentile(struct sample_value *sample, const int64_t *sorted, size_t n,
 			   unsigned int per_mille)
 {
@@ -52,9 +68,8 @@ static void set_percentile(struct sample_value *sample, const int64_t *sorted, s
 	}
 	percentile_i64(sorted, n, per_mille, &value);
 	set_value(sample, (double)value);
-	if (per_mille == 999 && n < P999_INTERVAL_N)
-		snprintf(sample->note, sizeof(sample->note),
-			 "fewer than %d events: the p99.9 has no upper bound", P999_INTERVAL_N);
+	if (per_mille == 999)
+		set_interval(sample, sorted, n);
 }
 
 /* @values are sorted here if need be; sample->n_events becomes @n. */
@@ -104,61 +119,168 @@ static void aggregate(struct sample_value *sample, enum metric_agg agg, int64_t 
 	}
 }
 
-static int sample_event(struct events_db *db, int64_t run, const struct spec_metric *metric,
-			int64_t measured_ns, bool lossy, struct sample_value *sample)
+static int raw_event(struct events_db *db, int64_t run, const struct spec_metric *metric,
+		     struct sample_raw *raw)
 {
-	int64_t *values;
-	size_t n;
 	int ret;
 
-	if (metric->agg == AGG_COUNT || metric->agg == AGG_RATE) {
-		ret = events_count(db, run, metric->event, &sample->n_events);
-		if (ret)
-			return ret;
-		if (metric->agg == AGG_COUNT)
-			set_value(sample, (double)sample->n_events);
-		else
-			set_rate(sample, measured_ns);
-		return 0;
-	}
-	ret = metric->field ? events_values(db, run, metric->event, metric->field, &values, &n)
-			    : -ENOENT;
+	ret = metric->field
+		      ? events_values(db, run, metric->event, metric->field, &raw->values, &raw->n)
+		      : -ENOENT;
 	if (ret == -ENOENT || ret == -EINVAL) {
-		snprintf(sample->note, sizeof(sample->note),
+		snprintf(raw->note, sizeof(raw->note),
 			 ret == -ENOENT ? "%.60s has no field %.60s"
 					: "of %.60s, the field %.60s is no number",
 			 metric->event, metric->field ?: "");
-		return 0;
+		return -ENODATA;
 	}
-	if (ret)
-		return ret;
-	aggregate(sample, metric->agg, values, n, measured_ns, lossy);
-	free(values);
-	return 0;
+	return ret;
 }
 
-static int sample_pair(struct events_db *db, int64_t run, const struct spec_metric *metric,
-		       int64_t measured_ns, bool lossy, struct sample_value *sample)
+static int raw_pair(struct events_db *db, int64_t run, const struct spec_metric *metric,
+		    struct sample_raw *raw)
 {
 	struct event_pairs pairs;
-	size_t len;
 	int ret;
 
 	ret = events_pairs(db, run, metric->begin, metric->end, metric->keys, metric->n_keys,
 			   &pairs);
 	if (ret == -ENOENT || ret == -EINVAL) {
-		no_value(sample, "a key is not a number that both events have");
+		snprintf(raw->note, sizeof(raw->note),
+			 "a key is not a number that both events have");
+		return -ENODATA;
+	}
+	if (ret)
+		return ret;
+	raw->values = pairs.durations;
+	raw->n = pairs.n;
+	if (pairs.unmatched || pairs.excluded)
+		snprintf(raw->note, sizeof(raw->note),
+			 "%zu events without a partner, %zu pairs cut out beside lost events",
+			 pairs.unmatched, pairs.excluded);
+	return 0;
+}
+
+static int raw_array(const struct spec_metric *metric, const json_t *workload,
+		     struct sample_raw *raw)
+{
+	const json_t *array = json_object_get(workload, metric->workload_key);
+	size_t n = json_array_size(array);
+
+	if (!json_is_array(array)) {
+		snprintf(raw->note, sizeof(raw->note),
+			 array ? "%.100s of the workload is no array"
+			       : "the workload did not say %.100s",
+			 metric->workload_key);
+		return -ENODATA;
+	}
+	raw->values = malloc((n + 1) * sizeof(*raw->values));
+	if (!raw->values)
+		return -ENOMEM;
+	for (raw->n = 0; raw->n < n; raw->n++) {
+		const json_t *element = json_array_get(array, raw->n);
+
+		if (!json_is_integer(element)) {
+			snprintf(raw->note, sizeof(raw->note),
+				 "the workload's array holds what is no integer");
+			free(raw->values);
+			return -ENODATA;
+		}
+		raw->values[raw->n] = json_integer_value(element);
+	}
+	return 0;
+}
+
+/**
+ * sample_has_raw() - is the metric's number made of values that have a distribution?
+ *
+ * Not so a count, a rate, a ratio and a number that the workload printed.
+ */
+bool sample_has_raw(const struct spec_metric *metric)
+{
+	switch (metric->agg) {
+	case AGG_SUM:
+	case AGG_MEDIAN:
+	case AGG_P99:
+	case AGG_P999:
+	case AGG_MAX:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/**
+ * sample_raw() - the values that a run's number is made of
+ * @db: where the run's events are; not used for what the workload printed
+ * @metric: of a spec that was checked; sample_has_raw(), or of pairs or an array
+ * @workload: JSON object that the workload printed, NULL if it printed none
+ * @ret_raw: the caller frees its values; also filled with a note at -ENODATA
+ *
+ * Return: 0, -ENODATA where the run cannot have such values, which the note explains, or another
+ * negative errno when the store cannot be read.
+ */
+int sample_raw(struct events_db *db, int64_t run, const struct spec_metric *metric,
+	       const json_t *workload, struct sample_raw *ret_raw)
+{
+	struct sample_raw raw = {0};
+	int ret = -EINVAL;
+
+	switch (metric->source) {
+	case METRIC_EVENT:
+		ret = raw_event(db, run, metric, &raw);
+		break;
+	case METRIC_PAIR:
+		ret = raw_pair(db, run, metric, &raw);
+		break;
+	case METRIC_WORKLOAD:
+		ret = raw_array(metric, workload, &raw);
+		break;
+	case METRIC_RATIO:
+		break;
+	}
+	if (!ret || ret == -ENODATA)
+		*ret_raw = raw;
+	return ret;
+}
+
+static int sample_values(struct events_db *db, int64_t run, const struct spec_metric *metric,
+			 const json_t *workload, int64_t measured_ns, bool lossy,
+			 struct sample_value *sample)
+{
+	struct sample_raw raw;
+	size_t len;
+	int ret;
+
+	ret = sample_raw(db, run, metric, workload, &raw);
+	if (ret == -ENODATA) {
+		no_value(sample, raw.note);
 		return 0;
 	}
 	if (ret)
 		return ret;
-	aggregate(sample, metric->agg, pairs.durations, pairs.n, measured_ns, lossy);
-	free(pairs.durations);
+	aggregate(sample, metric->agg, raw.values, raw.n, measured_ns, lossy);
+	free(raw.values);
 	len = strlen(sample->note);
-	if (pairs.unmatched || pairs.excluded)
-		snprintf(sample->note + len, sizeof(sample->note) - len,
-			 "%s%zu events without a partner, %zu pairs cut out beside lost events",
-			 len ? "; " : "", pairs.unmatched, pairs.excluded);
+	if (*raw.note)
+		snprintf(sample->note + len, sizeof(sample->note) - len, "%s%s", len ? "; " : "",
+			 raw.note);
+	return 0;
+}
+
+/* No need to read the events: the store knows how many there are. */
+static int sample_count(struct events_db *db, int64_t run, const struct spec_metric *metric,
+			int64_t measured_ns, struct sample_value *sample)
+{
+	int ret;
+
+	ret = events_count(db, run, metric->event, &sample->n_events);
+	if (ret)
+		return ret;
+	if (metric->agg == AGG_COUNT)
+		set_value(sample, (double)sample->n_events);
+	else
+		set_rate(sample, measured_ns);
 	return 0;
 }
 
@@ -211,49 +333,20 @@ static int sample_ratio(struct events_db *db, int64_t run, const struct spec_met
 	return 0;
 }
 
-static int sample_array(const json_t *array, enum metric_agg agg, int64_t measured_ns,
-			struct sample_value *sample)
-{
-	size_t n = json_array_size(array);
-	int64_t *values = malloc((n + 1) * sizeof(*values));
-
-	if (!values)
-		return -ENOMEM;
-	for (size_t i = 0; i < n; i++) {
-		const json_t *element = json_array_get(array, i);
-
-		if (!json_is_integer(element)) {
-			no_value(sample, "the workload's array holds what is no integer");
-			free(values);
-			return 0;
-		}
-		values[i] = json_integer_value(element);
-	}
-	aggregate(sample, agg, values, n, measured_ns, false);
-	free(values);
-	return 0;
-}
-
-static int sample_workload(const struct spec_metric *metric, const json_t *workload,
-			   int64_t measured_ns, struct sample_value *sample)
+static void sample_number(const struct spec_metric *metric, const json_t *workload,
+			  struct sample_value *sample)
 {
 	const json_t *value = json_object_get(workload, metric->workload_key);
 
-	if (!value) {
-		snprintf(sample->note, sizeof(sample->note), "the workload did not say %.100s",
+	if (!json_is_number(value)) {
+		snprintf(sample->note, sizeof(sample->note),
+			 value ? "%.100s of the workload is no number"
+			       : "the workload did not say %.100s",
 			 metric->workload_key);
-		return 0;
-	}
-	if (json_is_array(value) && metric->agg != AGG_VALUE)
-		return sample_array(value, metric->agg, measured_ns, sample);
-	if (!json_is_number(value) || metric->agg != AGG_VALUE) {
-		snprintf(sample->note, sizeof(sample->note), "%.100s of the workload is no %s",
-			 metric->workload_key, metric->agg == AGG_VALUE ? "number" : "array");
-		return 0;
+		return;
 	}
 	sample->n_events = 1;
 	set_value(sample, json_number_value(value));
-	return 0;
 }
 
 /**
@@ -262,7 +355,8 @@ static int sample_workload(const struct spec_metric *metric, const json_t *workl
  * @metric: of a spec that was checked
  * @workload: JSON object that the workload printed, NULL if it printed none
  * @measured_ns: time that the run measured, for rates
- * @lossy: the run lost events, so that it has no p99.9
+ * @lossy: the run lost events, so that it has no p99.9 of them: where pairs beside a gap are cut
+ * out, the longest are the likeliest to be missed
  * @ret_sample: what cannot be computed from sound events is a value that is not valid and says why
  *
  * An event that did not come, or that this arm's kernel does not have, counts 0.
@@ -273,29 +367,30 @@ int sample_compute(struct events_db *db, int64_t run, const struct spec_metric *
 		   const json_t *workload, int64_t measured_ns, bool lossy,
 		   struct sample_value *ret_sample)
 {
-	struct sample_value sample = {0};
-	int ret = -EINVAL;
+	bool counts = metric->agg == AGG_COUNT || metric->agg == AGG_RATE;
+	struct sample_value sample = {.low = NAN, .high = NAN};
+	int ret = 0;
 
-	switch (metric->source) {
-	case METRIC_EVENT:
-		ret = sample_event(db, run, metric, measured_ns, lossy, &sample);
-		break;
-	case METRIC_PAIR:
-		ret = sample_pair(db, run, metric, measured_ns, lossy, &sample);
-		break;
-	case METRIC_RATIO:
+	if (metric->source == METRIC_RATIO)
 		ret = sample_ratio(db, run, metric, &sample);
-		break;
-	case METRIC_WORKLOAD:
-		ret = sample_workload(metric, workload, measured_ns, &sample);
-		break;
-	}
+	else if (metric->source == METRIC_EVENT && counts)
+		ret = sample_count(db, run, metric, measured_ns, &sample);
+	else if (metric->source == METRIC_WORKLOAD && metric->agg == AGG_VALUE)
+		sample_number(metric, workload, &sample);
+	else
+		ret = sample_values(db, run, metric, workload, measured_ns,
+				    lossy && metric->source != METRIC_WORKLOAD, &sample);
 	if (!ret)
 		*ret_sample = sample;
 	return ret;
 }
 
-static bool lost_anything(const json_t *done, const struct ingest_result *result)
+/**
+ * sample_lossy() - did the run lose events?
+ * @done: the agent's last word: the rings' books
+ * @n_losses: gaps that the captures show
+ */
+bool sample_lossy(const json_t *done, size_t n_losses)
 {
 	const json_t *ring;
 	size_t i;
@@ -309,7 +404,7 @@ static bool lost_anything(const json_t *done, const struct ingest_result *result
 				return true;
 		}
 	}
-	return result->n_losses > 0;
+	return n_losses > 0;
 }
 
 /**
@@ -325,7 +420,7 @@ int sample_run(struct events_db *db, int64_t run, const struct spec *spec, const
 {
 	const json_t *workload = json_object_get(done, "workload");
 	int64_t measured = json_integer_value(json_object_get(done, "measure_ns"));
-	bool lossy = lost_anything(done, result);
+	bool lossy = sample_lossy(done, result->n_losses);
 	int ret = 0;
 
 	for (size_t i = 0; !ret && i < spec->n_metrics; i++)

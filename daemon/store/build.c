@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "base/log.h"
 #include "base/util.h"
 #include "store/build.h"
@@ -27,6 +28,7 @@ static const struct {
 	{"config_sha256", false}, {"log", false},
 	{"series_sha256", false}, {"key", false},
 	{"hypervisor", false},	  {"hypervisor_build_id", false},
+	{"series_text", false},
 };
 
 static bool known_key(const char *name)
@@ -205,6 +207,20 @@ int build_list(sqlite3 *db, const char *builds_dir, json_t **ret_builds)
 	return 0;
 }
 
+static int pick(json_t *builds, const char *name, json_t **ret_build)
+{
+	json_t *build;
+	size_t i;
+
+	json_array_foreach (builds, i, build) {
+		if (!strcmp(json_text(build, "name"), name)) {
+			*ret_build = json_incref(build);
+			return 0;
+		}
+	}
+	return -ENOENT;
+}
+
 /**
  * build_find() - one build by its name
  * @ret_build: a new reference
@@ -213,21 +229,31 @@ int build_list(sqlite3 *db, const char *builds_dir, json_t **ret_builds)
  */
 int build_find(sqlite3 *db, const char *builds_dir, const char *name, json_t **ret_build)
 {
-	json_t *builds, *build;
-	size_t i;
+	json_t *builds;
 	int ret;
 
 	ret = build_list(db, builds_dir, &builds);
 	if (ret)
 		return ret;
-	ret = -ENOENT;
-	json_array_foreach (builds, i, build) {
-		if (!strcmp(json_string_value(json_object_get(build, "name")), name)) {
-			*ret_build = json_incref(build);
-			ret = 0;
-			break;
-		}
-	}
+	ret = pick(builds, name, ret_build);
+	json_decref(builds);
+	return ret;
+}
+
+/**
+ * build_find_made() - the same among those that the lab's own scripts made
+ *
+ * Only their manifests name files that may be read for who asks: a registered one says what its
+ * sender likes.
+ */
+int build_find_made(const char *builds_dir, const char *name, json_t **ret_build)
+{
+	json_t *builds = json_array();
+	int ret;
+
+	ret = builds ? add_found(builds, builds_dir) : -ENOMEM;
+	if (!ret)
+		ret = pick(builds, name, ret_build);
 	json_decref(builds);
 	return ret;
 }

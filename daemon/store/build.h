@@ -14,6 +14,7 @@
  */
 int build_list(sqlite3 *db, const char *builds_dir, json_t **ret_builds);
 int build_find(sqlite3 *db, const char *builds_dir, const char *name, json_t **ret_build);
+int build_find_made(const char *builds_dir, const char *name, json_t **ret_build);
 int build_check(const json_t *build, struct problem *problem);
 int image_find(const char *images_dir, const char *subject, json_t **ret_image);
 

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/embed.h"
 #include "base/log.h"
@@ -91,11 +92,13 @@ static int update_schema(sqlite3 *db)
  * A small cache, for the pages are written once, in order, and never read again: 4 MiB stay in the
  * CPU's cache, where 64 MiB made the same ingest half as fast.
  */
-static int prepare_file(sqlite3 *db, const char *path)
+static const char writer_pragmas[] = "PRAGMA page_size = 65536; PRAGMA journal_mode = WAL;"
+				     "PRAGMA synchronous = FULL; PRAGMA cache_size = -4096;"
+				     "PRAGMA trusted_schema = OFF";
+static const char reader_pragmas[] = "PRAGMA query_only = ON; PRAGMA trusted_schema = OFF";
+
+static int prepare_file(sqlite3 *db, const char *path, const char *pragmas, int64_t *ret_version)
 {
-	static const char pragmas[] = "PRAGMA page_size = 65536; PRAGMA journal_mode = WAL;"
-				      "PRAGMA synchronous = FULL; PRAGMA cache_size = -4096;"
-				      "PRAGMA trusted_schema = OFF";
 	int64_t version;
 	int ret;
 
@@ -109,8 +112,26 @@ static int prepare_file(sqlite3 *db, const char *path)
 			(long long)version, EVENTS_VERSION);
 		ret = -EPROTO;
 	}
-	if (!ret && version < EVENTS_VERSION)
-		ret = update_schema(db);
+	*ret_version = version;
+	return ret;
+}
+
+static int open_file(const char *path, int flags, const char *pragmas, struct events_db **ret_db,
+		     int64_t *ret_version)
+{
+	struct events_db *events = calloc(1, sizeof(*events));
+	int ret;
+
+	if (!events)
+		return -ENOMEM;
+	if (sqlite3_open_v2(path, &events->db, flags | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
+		ret = events->db ? db_error(events->db, path) : -ENOMEM;
+	else
+		ret = prepare_file(events->db, path, pragmas, ret_version);
+	if (ret)
+		events_close(events);
+	else
+		*ret_db = events;
 	return ret;
 }
 
@@ -124,23 +145,54 @@ static int prepare_file(sqlite3 *db, const char *path)
  */
 int events_open(const char *path, struct events_db **ret_db)
 {
-	struct events_db *events = calloc(1, sizeof(*events));
+	struct events_db *events;
+	int64_t version;
 	int ret;
 
-	if (!events)
-		return -ENOMEM;
-	if (sqlite3_open_v2(path, &events->db,
-			    SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
-			    NULL) != SQLITE_OK)
-		ret = events->db ? db_error(events->db, path) : -ENOMEM;
-	else
-		ret = prepare_file(events->db, path);
+	ret = open_file(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, writer_pragmas, &events,
+			&version);
+	if (ret)
+		return ret;
+	if (version < EVENTS_VERSION)
+		ret = update_schema(events->db);
 	ret = ret ?: event_batch_open(events->db, &events->batch);
 	if (ret)
 		events_close(events);
 	else
 		*ret_db = events;
 	return ret;
+}
+
+/**
+ * events_open_reader() - open an experiment's file of events to read it
+ * @path: the file
+ * @ret_db: the caller's, with events_close(); for one thread at a time, and for everything but
+ * events_ingest()
+ *
+ * A file of an older labd is brought up to date first. Return: 0, -ENOENT when there is no file, or
+ * an error as events_open() has it.
+ */
+int events_open_reader(const char *path, struct events_db **ret_db)
+{
+	struct events_db *events;
+	int64_t version;
+	int ret;
+
+	if (access(path, F_OK))
+		return -errno;
+	ret = open_file(path, SQLITE_OPEN_READONLY, reader_pragmas, &events, &version);
+	if (ret)
+		return ret;
+	if (version == EVENTS_VERSION) {
+		*ret_db = events;
+		return 0;
+	}
+	events_close(events);
+	ret = events_open(path, &events);
+	if (ret)
+		return ret;
+	events_close(events);
+	return open_file(path, SQLITE_OPEN_READONLY, reader_pragmas, ret_db, &version);
 }
 
 /** events_close() - NULL is allowed */

@@ -94,6 +94,7 @@ struct ingest_result {
 };
 
 int events_open(const char *path, struct events_db **ret_db);
+int events_open_reader(const char *path, struct events_db **ret_db);
 void events_close(struct events_db *db);
 int events_ingest(struct events_db *db, const char *capture_path, const struct ingest_run *run,
 		  struct ingest_result *ret_result, char *ret_error, size_t error_size);

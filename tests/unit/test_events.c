@@ -564,6 +564,14 @@ START_TEST(many_events)
 	ingest_result_free(&result);
 	value = sample(db, EVENT_METRIC(AGG_P999, "duration_ns"), NULL, false);
 	check_sample(value, true, n * 999 / 1000, n, NULL);
+	ck_assert_double_eq(value.low, (double)(n + 1 - 88));
+	ck_assert_double_eq(value.high, (double)(n + 1 - 54));
+	value = sample(db, EVENT_METRIC(AGG_P999, "duration_ns"), NULL, true);
+	check_sample(value, false, 0, n, "lost events");
+	ck_assert_double_nan(value.low);
+	ck_assert_double_nan(value.high);
+	value = sample(db, EVENT_METRIC(AGG_P99, "duration_ns"), NULL, false);
+	ck_assert_double_nan(value.low);
 	expect("SELECT count(*) || ',' || sum(duration_ns) || ',' || max(rowid) FROM ev_lab_zap__v1",
 	       "70000,2450035000,70000");
 	free(pages);
