@@ -88,6 +88,55 @@ int read_file(const char *path, size_t max, char **ret_text, size_t *ret_len)
 }
 
 /**
+ * read_tail() - read the last lines of a regular file, which may be growing
+ * @max: bytes of them at most; a line that is cut by that is left out
+ * @ret_text: their bytes and a NUL behind them; the caller frees
+ * @ret_len: bytes without that NUL
+ * @ret_left_out: bytes of the file that are in front of them
+ *
+ * Return: 0 or negative errno; -EINVAL for what is no regular file.
+ */
+int read_tail(const char *path, size_t max, char **ret_text, size_t *ret_len, size_t *ret_left_out)
+{
+	size_t len = 0, cut = 0;
+	char *text = NULL, *line;
+	struct stat st;
+	ssize_t n = 0;
+	off_t from;
+	int fd, ret;
+
+	fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	ret = fstat(fd, &st) ? -errno : S_ISREG(st.st_mode) ? 0 : -EINVAL;
+	if (!ret && !(text = malloc(max + 1)))
+		ret = -ENOMEM;
+	if (ret)
+		goto out;
+	from = st.st_size > (off_t)max ? st.st_size - (off_t)max : 0;
+	while (len < max && (n = pread(fd, text + len, max - len, from + (off_t)len)) > 0)
+		len += n;
+	if (n < 0) {
+		ret = -errno;
+		goto out;
+	}
+	if (from) {
+		line = memchr(text, '\n', len);
+		cut = line ? (size_t)(line + 1 - text) : len;
+	}
+	memmove(text, text + cut, len - cut);
+	text[len - cut] = '\0';
+	*ret_text = text;
+	*ret_len = len - cut;
+	*ret_left_out = (size_t)from + cut;
+	text = NULL;
+out:
+	free(text);
+	close(fd);
+	return ret;
+}
+
+/**
  * write_all() - write every byte
  *
  * Return: 0 or negative errno; some bytes may have gone out then.

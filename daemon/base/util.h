@@ -12,6 +12,7 @@ int64_t mono_ns(void);
 int64_t wall_ns(void);
 
 int read_file(const char *path, size_t max, char **ret_text, size_t *ret_len);
+int read_tail(const char *path, size_t max, char **ret_text, size_t *ret_len, size_t *ret_left_out);
 int write_file_atomic(const char *path, const void *data, size_t len, int mode);
 int write_all(int fd, const void *data, size_t len);
 int sync_dir_of(const char *path);

@@ -75,6 +75,7 @@ bool exec_cancelled(struct exec *exec);
 int exec_pool(unsigned int workers, size_t n, exec_pool_fn work, void *arg, char reason[256]);
 
 int import_next(struct sched *sched);
+void archive_clean(const struct sched *sched);
 int reproduce_next(struct sched *sched);
 int result_update(sqlite3 *db, int64_t experiment, const struct spec *spec);
 

@@ -17,6 +17,7 @@
 #include "base/util.h"
 #include "plan/exec.h"
 #include "plan/slot_boot.h"
+#include "store/build_event.h"
 #include "store/db.h"
 
 /* Boots of one slot that the lab, not the kernel, lost; after that many the slot is void. */
@@ -391,6 +392,36 @@ static int do_runs(struct slot_boot *sb)
 	return ret;
 }
 
+/*
+ * Once per build, which tracepoints it has: behind the runs, so that no run differs for it. On a
+ * deterministic machine it is not asked for at all: there the whole boot is what is compared.
+ */
+static int find_events(struct slot_boot *sb, const json_t *hello)
+{
+	struct sched *sched = sb->exec->sched;
+	const char *build_id = json_text(hello, "build_id");
+	json_t *events;
+	bool known = true;
+	int ret;
+
+	if (sb->exec->ops->deterministic || !json_is_true(json_object_get(hello, "lists_events")))
+		return 0;
+	pthread_mutex_lock(&sched->lock);
+	ret = build_event_known(sched->db, build_id, &known);
+	pthread_mutex_unlock(&sched->lock);
+	if (ret || known)
+		return 0;
+	ret = boot_list_events(sb->boot, &events);
+	if (ret)
+		return ret;
+	pthread_mutex_lock(&sched->lock);
+	if (build_event_note(sched->db, build_id, json_object_get(events, "events")))
+		log_warn("the events of build-id %s are not stored", build_id);
+	pthread_mutex_unlock(&sched->lock);
+	json_decref(events);
+	return 0;
+}
+
 /* Powers on and runs; a negative return says that the boot did not do all its runs. */
 static int do_boot(struct slot_boot *sb)
 {
@@ -410,6 +441,8 @@ static int do_boot(struct slot_boot *sb)
 		ret = note_hello(sb, hello);
 	if (!ret)
 		ret = do_runs(sb);
+	if (!ret)
+		ret = find_events(sb, hello);
 	json_decref(hello);
 	return ret;
 }

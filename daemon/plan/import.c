@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Captures recorded elsewhere: a trace.dat or an xentrace stream becomes an events file of its own.
- * The work is done on the scheduler's thread between boots, never beside a run that measures.
+ * What was recorded elsewhere: a trace.dat or an xentrace stream becomes an events file of its own,
+ * an archive of labctl export an experiment. The work is done on the scheduler's thread between
+ * boots, never beside a run that measures.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,6 +18,7 @@
 #include "base/util.h"
 #include "capture/convert.h"
 #include "capture/xentrace_read.h"
+#include "plan/archive.h"
 #include "plan/exec.h"
 #include "store/db.h"
 
@@ -35,8 +37,8 @@ struct import {
 };
 
 /**
- * sched_import() - queue a capture for import
- * @body: {"path": "/absolute/trace.dat", "name": "…", "tsc_khz": …}; the path alone is needed
+ * sched_import() - queue a capture or an archive for import
+ * @body: {"path": "/absolute/file", "name": "…", "tsc_khz": …}; the path alone is needed
  *
  * Return: 0, or negative errno with @problem set.
  */
@@ -146,10 +148,38 @@ static int import_file(struct sched *sched, const struct import *import, bool xe
 	return store(sched, xen ? NULL : copy, info, database, result, error, size);
 }
 
-static int import_one(struct sched *sched, const struct import *import)
+static int note_failure(struct sched *sched, int64_t id, const char *reason)
 {
-	char relative[64], database[64], capture[PATH_MAX], sha[SHA256_HEX_LEN + 1],
-		error[256] = "";
+	int ret;
+
+	pthread_mutex_lock(&sched->lock);
+	ret = db_run(
+		sched->db,
+		"UPDATE import SET state = 'failed', reason = ?2, database = NULL WHERE id = ?1",
+		"it", id, reason);
+	pthread_mutex_unlock(&sched->lock);
+	return ret;
+}
+
+static int note_capture(struct sched *sched, int64_t id, const char *capture, const char *sha256,
+			const char *database, const struct ingest_result *result)
+{
+	int ret;
+
+	pthread_mutex_lock(&sched->lock);
+	ret = db_run(sched->db,
+		     "UPDATE import SET state = 'done', capture = ?2, sha256 = ?3, events = ?4, "
+		     "lost = ?5, database = ?6 WHERE id = ?1",
+		     "ittiit", id, capture, sha256, (int64_t)result->records, lost_in(result),
+		     database);
+	pthread_mutex_unlock(&sched->lock);
+	return ret;
+}
+
+static int import_capture(struct sched *sched, const struct import *import, char *error,
+			  size_t size)
+{
+	char relative[64], database[64], capture[PATH_MAX], sha[SHA256_HEX_LEN + 1];
 	struct ingest_run info = {
 		.run = 1, .arm = "import", .scenario = import->name, .capture = relative};
 	struct ingest_result result = {0};
@@ -165,25 +195,26 @@ static int import_one(struct sched *sched, const struct import *import)
 	snprintf(capture, sizeof(capture), "%s/%s", sched->config.data_dir, relative);
 	if (!ret)
 		ret = import_file(sched, import, xen, &info, capture, database, sha, &result, error,
-				  sizeof(error));
-	if (ret && !*error)
-		snprintf(error, sizeof(error), "%s", strerror(-ret));
-
-	pthread_mutex_lock(&sched->lock);
-	if (ret)
-		ret = db_run(sched->db,
-			     "UPDATE import SET state = 'failed', reason = ?2 WHERE id = ?1", "it",
-			     id, error);
-	else
-		ret = db_run(
-			sched->db,
-			"UPDATE import SET state = 'done', capture = ?2, sha256 = ?3, events = ?4, "
-			"lost = ?5, database = ?6 WHERE id = ?1",
-			"ittiit", id, relative, sha, (int64_t)result.records, lost_in(&result),
-			database);
-	pthread_mutex_unlock(&sched->lock);
+				  size);
+	if (!ret)
+		ret = note_capture(sched, id, relative, sha, database, &result);
 	ingest_result_free(&result);
 	return ret;
+}
+
+static int import_one(struct sched *sched, const struct import *import)
+{
+	char error[320] = "";
+	int ret;
+
+	if (bundle_is_file(import->path))
+		ret = archive_import(sched, import->id, import->path, import->name, error,
+				     sizeof(error));
+	else
+		ret = import_capture(sched, import, error, sizeof(error));
+	if (!ret)
+		return 0;
+	return note_failure(sched, import->id, *error ? error : strerror(-ret));
 }
 
 /**

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/util.h"
 #include "plan/exec.h"
+#include "plan/judge.h"
 #include "store/db.h"
 
 #define STORE_RETRY_S 5
@@ -105,59 +106,143 @@ static int next_experiment(struct sched *sched, int64_t *ret_id)
 	return ret;
 }
 
+static bool stop_judging(void *sched)
+{
+	return stopping(sched);
+}
+
+/* The lock is held to read what there is, but not for the statistics. */
+static int make_judgement(struct sched *sched, int64_t id, const char *state,
+			  struct judgement **ret_judgement)
+{
+	struct judgement *judgement;
+	int ret;
+
+	pthread_mutex_lock(&sched->lock);
+	ret = judge_load(sched->db, id, state, &judgement);
+	pthread_mutex_unlock(&sched->lock);
+	if (ret)
+		return ret;
+	ret = judge_compute(judgement, stop_judging, sched);
+	if (ret)
+		judge_free(judgement);
+	else
+		*ret_judgement = judgement;
+	return ret;
+}
+
+/* With its verdicts, so that nobody ever sees an experiment that is done and has none. */
+static int store_end(struct sched *sched, int64_t id, const char *state, const char *reason,
+		     const struct judgement *judgement)
+{
+	int ret;
+
+	ret = db_begin(sched->db);
+	if (ret)
+		return ret;
+	ret = db_run(sched->db,
+		     "UPDATE experiment SET state = ?2, reason = ?3, ended = ?4 WHERE id = ?1",
+		     "itti", id, state, reason, wall_ns())
+		      ?: judge_store(sched->db, judgement);
+	if (!ret && !strcmp(state, "done"))
+		ret = judge_others(sched->db, id);
+	return db_end(sched->db, ret);
+}
+
 /*
  * The end of an experiment must reach the disk: on a full one the scheduler waits here for space,
  * and says so, rather than forget what it knows.
+ *
+ * Return: false when labd ends first; the experiment goes on, or ends, when it starts again.
  */
-static void end_experiment(struct sched *sched, int64_t id, const char *state, const char *reason)
+static bool end_experiment(struct sched *sched, int64_t id, const char *state, const char *reason)
 {
+	struct judgement *judgement = NULL;
+	int ret = -ECANCELED;
 	bool said = false;
-	int ret;
 
-	for (;;) {
-		pthread_mutex_lock(&sched->lock);
-		ret = db_run(
-			sched->db,
-			"UPDATE experiment SET state = ?2, reason = ?3, ended = ?4 WHERE id = ?1",
-			"itti", id, state, reason, wall_ns());
-		pthread_mutex_unlock(&sched->lock);
-		if (!ret || stopping(sched))
-			return;
-		if (!said)
+	while (!stopping(sched)) {
+		ret = judgement ? 0 : make_judgement(sched, id, state, &judgement);
+		if (!ret) {
+			pthread_mutex_lock(&sched->lock);
+			ret = store_end(sched, id, state, reason, judgement);
+			pthread_mutex_unlock(&sched->lock);
+		}
+		if (!ret)
+			break;
+		if (!said && ret != -ECANCELED)
 			log_err("experiment %lld: its end (%s) cannot be stored yet; trying on",
 				(long long)id, state);
 		said = true;
 		rest(sched, STORE_RETRY_S);
 	}
+	judge_free(judgement);
+	return !ret;
 }
 
 static void carry_out(struct sched *sched, int64_t id)
 {
 	struct exec *exec = NULL;
 	char reason[256] = "";
+	const char *state;
+	bool ended = false;
 	int ret;
 
 	log_info("experiment %lld: starts", (long long)id);
 	ret = exec_open(sched, id, &exec, reason);
 	if (!ret)
 		ret = exec_experiment(exec, reason);
-	if (ret == -ECANCELED && stopping(sched)) {
-		log_info("experiment %lld: goes on when labd starts again", (long long)id);
-	} else {
-		const char *state = !ret ? "done" : ret == -ECANCELED ? "cancelled" : "failed";
-
+	state = !ret ? "done" : ret == -ECANCELED ? "cancelled" : "failed";
+	if (ret != -ECANCELED || !stopping(sched)) {
 		if (ret && !*reason)
 			snprintf(reason, sizeof(reason), "%s", strerror(-ret));
-		end_experiment(sched, id, state, reason);
+		ended = end_experiment(sched, id, state, reason);
+	}
+	if (ended) {
 		log_info("experiment %lld: %s%s%s", (long long)id, state, *reason ? ": " : "",
 			 reason);
 		sched_publish(sched, id);
+	} else {
+		log_info("experiment %lld: goes on when labd starts again", (long long)id);
 	}
 	exec_close(exec);
 
 	pthread_mutex_lock(&sched->lock);
 	sched->current = 0;
 	pthread_mutex_unlock(&sched->lock);
+}
+
+/*
+ * One experiment that is over and was not judged by this version of the statistics, or whose noise
+ * floor has changed. Its old verdicts stand until the new ones are stored.
+ *
+ * Return: 0 when one was judged, -ENOENT when there is none, or another negative errno.
+ */
+static int judge_next(struct sched *sched)
+{
+	struct judgement *judgement;
+	char *state = NULL;
+	int64_t id;
+	int ret;
+
+	pthread_mutex_lock(&sched->lock);
+	ret = judge_find(sched->db, &id)
+		      ?: db_get_text(sched->db, &state,
+				     "SELECT state FROM experiment WHERE id = ?1", "i", id);
+	pthread_mutex_unlock(&sched->lock);
+	ret = ret ?: make_judgement(sched, id, state, &judgement);
+	free(state);
+	if (ret)
+		return ret;
+	pthread_mutex_lock(&sched->lock);
+	ret = db_begin(sched->db);
+	if (!ret)
+		ret = db_end(sched->db, judge_store(sched->db, judgement));
+	pthread_mutex_unlock(&sched->lock);
+	judge_free(judgement);
+	if (!ret)
+		sched_publish(sched, id);
+	return ret;
 }
 
 static void *sched_main(void *arg)
@@ -167,7 +252,9 @@ static void *sched_main(void *arg)
 	int ret;
 
 	while (!stopping(sched)) {
-		ret = import_next(sched);
+		ret = judge_next(sched);
+		if (ret == -ENOENT)
+			ret = import_next(sched);
 		if (ret == -ENOENT)
 			ret = reproduce_next(sched);
 		if (!ret)
@@ -220,6 +307,7 @@ int sched_start(const struct sched_config *config, struct sched **ret_sched)
 	ret = recover(sched);
 	if (ret)
 		goto out_free;
+	archive_clean(sched);
 	ret = -pthread_create(&sched->thread, NULL, sched_main, sched);
 	if (ret)
 		goto out_free;

@@ -2,6 +2,7 @@
 #ifndef LABD_PLAN_SCHED_H
 #define LABD_PLAN_SCHED_H
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -38,6 +39,9 @@ void sched_stop(struct sched *sched);
 
 int sched_submit(struct sched *sched, const char *body, size_t length, const char *idempotency_key,
 		 int64_t *ret_experiment, bool *ret_created, struct problem *problem);
+int sched_preview(struct sched *sched, const char *body, size_t length, json_t **ret_preview,
+		  struct problem *problem);
+int sched_aa(struct sched *sched, int64_t base, int64_t *ret_experiment, struct problem *problem);
 int sched_cancel(struct sched *sched, int64_t experiment, struct problem *problem);
 int sched_register_build(struct sched *sched, const char *body, size_t length, char **ret_name,
 			 struct problem *problem);

@@ -3,20 +3,22 @@
  * The experiment's spec from JSON. Each object has one table of its keys; a key is one line of a
  * table, a field of a struct and a reader. What a reader cannot see alone is in spec_check.c.
  *
- * Left out keys mean: repeats 1, seed 1, timeout_s 120, boot_timeout_s 120, max_lost 0, no
- * cmdline, no xen_cmdline, no margin, and a trace that records nothing (buffers of 16 MiB per CPU,
- * clock mono).
+ * Left out keys mean: kind ab, repeats 1, seed 1, alpha 0.05, test rank, primary the second arm in
+ * all scenarios, timeout_s 120, boot_timeout_s 120, max_lost 0, no cmdline, no xen_cmdline, no
+ * margin, and a trace that records nothing (buffers of 16 MiB per CPU, clock mono).
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/util.h"
 #include "plan/spec_read.h"
 
 #define TIMEOUT_DEFAULT_S 120
 #define BOOT_TIMEOUT_DEFAULT_S 120
 #define BUFFER_DEFAULT_KIB (16 * 1024)
 #define CMDLINE_MAX 1024
+#define ALPHA_DEFAULT 0.05
 
 static const struct spec_key arm_keys[] = {
 	{"name", spec_read_name, offsetof(struct spec_arm, name), true},
@@ -92,6 +94,61 @@ static int read_margin(struct spec_reader *reader, const struct spec_key *key, j
 	return 0;
 }
 
+static int read_alpha(struct spec_reader *reader, const struct spec_key *key, json_t *value,
+		      void *object)
+{
+	double alpha = json_number_value(value);
+	struct spec *spec = object;
+
+	if (!json_is_number(value) || !(alpha > 0 && alpha < 1))
+		return spec_problem(reader, NULL,
+				    "Must be a number above 0 and below 1, like 0.05.");
+	spec->alpha = alpha;
+	return 0;
+}
+
+static int read_kind(struct spec_reader *reader, const struct spec_key *key, json_t *value,
+		     void *object)
+{
+	static const char *const kinds[] = {"ab", "aa"};
+	struct spec *spec = object;
+	size_t kind;
+	int ret;
+
+	ret = spec_take_choice(reader, value, kinds, ARRAY_SIZE(kinds), &kind);
+	if (!ret)
+		spec->aa = kind == 1;
+	return ret;
+}
+
+static const char *const test_names[] = {[SPEC_TEST_RANK] = "rank", [SPEC_TEST_PAIRED] = "paired"};
+
+/** spec_test_name() - as the spec spells it */
+const char *spec_test_name(enum spec_test test)
+{
+	return test_names[test];
+}
+
+static int read_test(struct spec_reader *reader, const struct spec_key *key, json_t *value,
+		     void *object)
+{
+	struct spec *spec = object;
+	size_t test;
+	int ret;
+
+	ret = spec_take_choice(reader, value, test_names, ARRAY_SIZE(test_names), &test);
+	if (!ret)
+		spec->test = test;
+	return ret;
+}
+
+/* Names arms and scenarios, which may come after it: see spec_read_primary(). */
+static int leave_for_later(struct spec_reader *reader, const struct spec_key *key, json_t *value,
+			   void *object)
+{
+	return 0;
+}
+
 static const struct spec_list arm_list = {read_arm, offsetof(struct spec, n_arms),
 					  sizeof(struct spec_arm)};
 static const struct spec_list scenario_list = {read_scenario, offsetof(struct spec, n_scenarios),
@@ -101,6 +158,7 @@ static const struct spec_list metric_list = {spec_read_metric, offsetof(struct s
 
 static const struct spec_key spec_keys[] = {
 	{"name", spec_read_text, offsetof(struct spec, name), true, 1, 120},
+	{"kind", read_kind},
 	{"machine", spec_read_name, offsetof(struct spec, machine), true},
 	{"subject", spec_read_name, offsetof(struct spec, subject), true},
 	{"arms", spec_read_list, offsetof(struct spec, arms), true, 2, SPEC_MAX_ARMS, &arm_list},
@@ -112,6 +170,9 @@ static const struct spec_key spec_keys[] = {
 	{"trace", spec_read_trace, 0},
 	{"metrics", spec_read_list, offsetof(struct spec, metrics), true, 1, SPEC_MAX_METRICS,
 	 &metric_list},
+	{"primary", leave_for_later},
+	{"alpha", read_alpha},
+	{"test", read_test},
 	{"margin", read_margin},
 	{"boot_timeout_s", spec_read_uint, offsetof(struct spec, boot_timeout_s), false, 1, 600},
 	{"max_lost", spec_read_u64, offsetof(struct spec, max_lost), false, 0, INT64_MAX},
@@ -196,6 +257,7 @@ int spec_parse(const char *body, size_t length, struct spec **ret_spec, struct p
 
 	spec->repeats = 1;
 	spec->seed = 1;
+	spec->alpha = ALPHA_DEFAULT;
 	spec->boot_timeout_s = BOOT_TIMEOUT_DEFAULT_S;
 	spec->buffer_kib_per_cpu = BUFFER_DEFAULT_KIB;
 	ret = -ENOMEM;
@@ -205,7 +267,7 @@ int spec_parse(const char *body, size_t length, struct spec **ret_spec, struct p
 	ret = spec_read_object(&reader, spec_keys, spec->source, spec);
 	if (ret)
 		goto fail;
-	ret = spec_check(spec, problem);
+	ret = spec_check(spec, problem) ?: spec_read_primary(&reader, spec);
 	if (ret)
 		goto fail;
 	*ret_spec = spec;

@@ -19,6 +19,11 @@
 #define SPEC_MAX_KEYS 4
 #define SPEC_MAX_RUNS 20000 /* of a whole plan */
 
+enum spec_test {
+	SPEC_TEST_RANK,	  /* of all boots' values, the default */
+	SPEC_TEST_PAIRED, /* of the pairs' log ratios */
+};
+
 struct spec_arm {
 	char *name;
 	char *build;
@@ -85,6 +90,14 @@ struct spec_metric {
 	char *not_a_result;
 };
 
+/**
+ * struct spec - the experiment as it was asked for, with the defaults filled in
+ * @aa: both arms are one build, so that what differs is the machine's own noise
+ * @alpha: error rate of the whole family
+ * @test: what p_holm is made from
+ * @primary_arm: index of the arm whose comparison with the base (index 0) makes the family
+ * @primary_scenario: by scenario: is in the family
+ */
 struct spec {
 	char *name;
 	char *machine;
@@ -106,6 +119,11 @@ struct spec {
 	struct spec_metric metrics[SPEC_MAX_METRICS];
 	size_t n_metrics;
 	unsigned int boot_timeout_s; /* power-on to the agent, 1..600 */
+	bool aa;
+	double alpha;
+	enum spec_test test;
+	size_t primary_arm;
+	bool primary_scenario[SPEC_MAX_SCENARIOS];
 	double margin;	   /* shift that is still "no change", as a fraction; 0 when not said */
 	uint64_t max_lost; /* events a run may lose before its pair is void */
 	char *cmdline; /* declared additions to the kernel's command line, the same in each arm */
@@ -116,6 +134,7 @@ struct spec {
 int spec_parse(const char *body, size_t length, struct spec **ret_spec, struct problem *problem);
 void spec_free(struct spec *spec);
 const char *metric_agg_name(enum metric_agg agg);
+const char *spec_test_name(enum spec_test test);
 char *spec_kprobe_event(const char *probe);
 bool spec_event_is_xen(const char *event);
 uint32_t spec_xen_mask(const struct spec *spec);

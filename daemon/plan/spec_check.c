@@ -137,6 +137,23 @@ static int check_xen(const struct spec *spec, struct problem *problem)
 	return check_cmdline(spec->xen_cmdline, "xen_cmdline", problem);
 }
 
+/* The noise floor is what two boots of one build differ by. */
+static int check_aa(const struct spec *spec, struct problem *problem)
+{
+	if (!spec->aa)
+		return 0;
+	if (spec->n_arms != 2)
+		return problem_set(problem, 422, "arms",
+				   "Must hold exactly two arms of one build where kind is aa, "
+				   "not %zu.",
+				   spec->n_arms);
+	if (strcmp(spec->arms[0].build, spec->arms[1].build))
+		return problem_set(problem, 422, "arms[1].build",
+				   "Must be %s, as in arms[0], where kind is aa.",
+				   spec->arms[0].build);
+	return 0;
+}
+
 /**
  * spec_check() - the rules between the values of a spec that was read
  *
@@ -154,6 +171,8 @@ int spec_check(const struct spec *spec, struct problem *problem)
 	if (!ret)
 		ret = check_names(problem, "metrics", spec->metrics, sizeof(spec->metrics[0]),
 				  spec->n_metrics);
+	if (!ret)
+		ret = check_aa(spec, problem);
 	if (!ret)
 		ret = check_trace(spec, problem);
 	for (size_t i = 0; !ret && i < spec->n_metrics; i++)

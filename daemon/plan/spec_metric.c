@@ -25,20 +25,13 @@ static int read_agg(struct spec_reader *reader, const struct spec_key *key, json
 		    void *object)
 {
 	struct spec_metric *metric = object;
-	const char *text;
+	size_t i;
 	int ret;
 
-	ret = spec_take_string(reader, value, FIELD_MAX, &text);
-	if (ret)
-		return ret;
-	for (size_t i = 0; i < ARRAY_SIZE(agg_names); i++) {
-		if (!strcmp(text, agg_names[i])) {
-			metric->agg = i;
-			return 0;
-		}
-	}
-	return spec_problem(reader, NULL,
-			    "Must be count, sum, median, p99, p99.9, max, rate, ratio or value.");
+	ret = spec_take_choice(reader, value, agg_names, ARRAY_SIZE(agg_names), &i);
+	if (!ret)
+		metric->agg = i;
+	return ret;
 }
 
 static int read_better(struct spec_reader *reader, const struct spec_key *key, json_t *value,
@@ -46,19 +39,13 @@ static int read_better(struct spec_reader *reader, const struct spec_key *key, j
 {
 	static const char *const names[] = {"lower", "none", "higher"};
 	struct spec_metric *metric = object;
-	const char *text;
+	size_t i;
 	int ret;
 
-	ret = spec_take_string(reader, value, FIELD_MAX, &text);
-	if (ret)
-		return ret;
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		if (!strcmp(text, names[i])) {
-			metric->better = (int)i - 1;
-			return 0;
-		}
-	}
-	return spec_problem(reader, NULL, "Must be lower, higher or none.");
+	ret = spec_take_choice(reader, value, names, ARRAY_SIZE(names), &i);
+	if (!ret)
+		metric->better = (int)i - 1;
+	return ret;
 }
 
 static int read_event(struct spec_reader *reader, const struct spec_key *key, json_t *value,

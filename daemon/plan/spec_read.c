@@ -184,6 +184,34 @@ int spec_take_string(struct spec_reader *reader, json_t *value, size_t max, cons
 	return 0;
 }
 
+/**
+ * spec_take_choice() - one of some words
+ * @names: the words, @n of them, at least 2
+ *
+ * Return: 0 or -EINVAL with the problem set, which lists the words.
+ */
+int spec_take_choice(struct spec_reader *reader, json_t *value, const char *const *names, size_t n,
+		     size_t *ret_index)
+{
+	const char *text = json_string_value(value);
+	char list[256] = "";
+	size_t len = 0;
+
+	for (size_t i = 0; text && i < n; i++) {
+		if (!strcmp(text, names[i])) {
+			*ret_index = i;
+			return 0;
+		}
+	}
+	for (size_t i = 0; i < n && len < sizeof(list); i++)
+		len += snprintf(list + len, sizeof(list) - len, "%s%s",
+				!i	    ? ""
+				: i + 1 < n ? ", "
+					    : " or ",
+				names[i]);
+	return spec_problem(reader, NULL, "Must be %s.", list);
+}
+
 /** spec_store_string() - replace a field's text by a copy; 0 or -ENOMEM */
 int spec_store_string(char **field, const char *text)
 {

@@ -70,6 +70,8 @@ int spec_read_bool(struct spec_reader *reader, const struct spec_key *key, json_
 		   void *object);
 
 int spec_take_string(struct spec_reader *reader, json_t *value, size_t max, const char **ret_text);
+int spec_take_choice(struct spec_reader *reader, json_t *value, const char *const *names, size_t n,
+		     size_t *ret_index);
 int spec_store_string(char **field, const char *text);
 int spec_problem(struct spec_reader *reader, const char *key, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
@@ -89,6 +91,9 @@ int spec_read_event(struct spec_reader *reader, json_t *value, void *slot);
 int spec_check_xen_event(struct spec_reader *reader, const char *event);
 int spec_read_xen_mask(struct spec_reader *reader, const struct spec_key *key, json_t *value,
 		       void *object);
+
+/* spec_primary.c */
+int spec_read_primary(struct spec_reader *reader, struct spec *spec);
 
 /* spec_check.c */
 int spec_check(const struct spec *spec, struct problem *problem);

@@ -111,17 +111,11 @@ static int read_clock(struct spec_reader *reader, const struct spec_key *key, js
 {
 	static const char *const clocks[] = {"mono",  "mono_raw", "boot",
 					     "local", "global",	  "x86-tsc"};
-	const char *text;
+	size_t i;
 	int ret;
 
-	ret = spec_take_string(reader, value, IDENTIFIER_MAX, &text);
-	if (ret)
-		return ret;
-	for (size_t i = 0; i < ARRAY_SIZE(clocks); i++)
-		if (!strcmp(text, clocks[i]))
-			return spec_store_string((char **)((char *)object + key->offset), text);
-	return spec_problem(reader, NULL,
-			    "Must be mono, mono_raw, boot, local, global or x86-tsc.");
+	ret = spec_take_choice(reader, value, clocks, ARRAY_SIZE(clocks), &i);
+	return ret ?: spec_store_string((char **)((char *)object + key->offset), clocks[i]);
 }
 
 static const struct spec_list event_list = {spec_read_event, offsetof(struct spec, n_events),

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* From a request's body to a queued experiment: the spec is checked, planned, sealed, and stored
- * whole. */
+/* From a request's body to a queued experiment, which is stored whole. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,178 +7,9 @@
 
 #include "base/util.h"
 #include "plan/exec.h"
+#include "plan/submission.h"
 #include "store/build.h"
 #include "store/db.h"
-
-/* Everything that a submission becomes before it is stored. */
-struct submission {
-	struct spec *spec;
-	struct plan *plan;
-	json_t *builds; /* manifests by arm */
-	char *spec_text;
-	char *plan_text;
-};
-
-static void submission_free(struct submission *sub)
-{
-	free(sub->plan_text);
-	free(sub->spec_text);
-	json_decref(sub->builds);
-	plan_free(sub->plan);
-	spec_free(sub->spec);
-}
-
-static int out_of_order(struct problem *problem, const char *what, int err)
-{
-	problem_set(problem, err == -ENOSPC ? 507 : 500, NULL, "%s: %s", what,
-		    err == -ENOSPC  ? "the data directory is full"
-		    : err == -EROFS ? "the data directory is read-only"
-				    : strerror(-err));
-	return err;
-}
-
-static int check_machine(const struct spec *spec, struct problem *problem)
-{
-	const struct machine_ops *const *list;
-	char names[128] = "";
-	size_t n, len = 0;
-
-	if (machine_find(spec->machine))
-		return 0;
-	list = machine_list(&n);
-	for (size_t i = 0; i < n && len < sizeof(names); i++)
-		len += snprintf(names + len, sizeof(names) - len, "%s%s", i ? ", " : "",
-				list[i]->name);
-	return problem_set(problem, 422, "machine", "no machine \"%s\"; there is: %s",
-			   spec->machine, names);
-}
-
-static int find_builds(struct sched *sched, struct submission *sub, struct problem *problem)
-{
-	const struct spec *spec = sub->spec;
-	json_t *build;
-	char key[32];
-	int ret;
-
-	sub->builds = json_array();
-	for (size_t i = 0; i < spec->n_arms; i++) {
-		snprintf(key, sizeof(key), "arms[%zu].build", i);
-		ret = build_find(sched->db, sched->config.builds_dir, spec->arms[i].build, &build);
-		if (ret == -ENOENT)
-			return problem_set(
-				problem, 422, key,
-				"no build \"%s\" (labctl builds lists them, make kernels builds them)",
-				spec->arms[i].build);
-		if (ret)
-			return out_of_order(problem, "builds cannot be read", ret);
-		json_array_append_new(sub->builds, build);
-		if (strcmp(json_string_value(json_object_get(build, "subject")), spec->subject))
-			return problem_set(problem, 422, key,
-					   "build \"%s\" is of subject \"%s\", not \"%s\"",
-					   spec->arms[i].build,
-					   json_string_value(json_object_get(build, "subject")),
-					   spec->subject);
-	}
-	return 0;
-}
-
-static bool has_hypervisor(const json_t *build)
-{
-	return json_object_get(build, "hypervisor") != NULL;
-}
-
-/*
- * With a hypervisor the machine is another one, so that the arms would not be comparable; and what
- * is asked of Xen needs one.
- */
-static int check_hypervisors(const struct submission *sub, struct problem *problem)
-{
-	const struct spec *spec = sub->spec;
-	bool first = has_hypervisor(json_array_get(sub->builds, 0));
-	char key[40];
-
-	for (size_t i = 1; i < spec->n_arms; i++) {
-		if (has_hypervisor(json_array_get(sub->builds, i)) == first)
-			continue;
-		snprintf(key, sizeof(key), "arms[%zu].build", i);
-		return problem_set(
-			problem, 422, key,
-			"build \"%s\" has %s hypervisor and build \"%s\" of arm %s has %s: "
-			"all arms need one, or none may have one",
-			spec->arms[i].build, first ? "no" : "a", spec->arms[0].build,
-			spec->arms[0].name, first ? "one" : "none");
-	}
-	if (first)
-		return 0;
-	if (spec->xen_cmdline && *spec->xen_cmdline)
-		return problem_set(problem, 422, "xen_cmdline", "the builds have no hypervisor");
-	if (spec_xen_mask(spec))
-		return problem_set(problem, 422, "trace",
-				   "Xen's events are asked for, and the builds have no hypervisor");
-	return 0;
-}
-
-static bool image_has(const json_t *image, const char *workload)
-{
-	const json_t *file;
-	char path[80];
-	size_t i;
-
-	snprintf(path, sizeof(path), "/bin/%s", workload);
-	json_array_foreach (json_object_get(image, "files"), i, file) {
-		const char *name = json_string_value(json_object_get(file, "path"));
-
-		if (name && !strcmp(name, path))
-			return true;
-	}
-	return false;
-}
-
-static int check_workloads(struct sched *sched, const struct spec *spec, struct problem *problem)
-{
-	json_t *image;
-	char key[40];
-	int ret;
-
-	ret = image_find(sched->config.images_dir, spec->subject, &image);
-	if (ret)
-		return problem_set(problem, 422, "subject",
-				   "no image for subject \"%s\" (make image builds it)",
-				   spec->subject);
-	for (size_t i = 0; !ret && i < spec->n_scenarios; i++) {
-		snprintf(key, sizeof(key), "scenarios[%zu].workload", i);
-		if (!image_has(image, spec->scenarios[i].workload))
-			ret = problem_set(problem, 422, key,
-					  "the image of subject \"%s\" has no /bin/%s",
-					  spec->subject, spec->scenarios[i].workload);
-	}
-	json_decref(image);
-	return ret;
-}
-
-static int prepare(struct sched *sched, const char *body, size_t length, struct submission *sub,
-		   struct problem *problem)
-{
-	json_t *plan;
-	int ret;
-
-	ret = spec_parse(body, length, &sub->spec, problem);
-	if (ret)
-		return ret;
-	ret = check_machine(sub->spec, problem)
-		      ?: check_workloads(sched, sub->spec, problem)
-		      ?: find_builds(sched, sub, problem) ?: check_hypervisors(sub, problem);
-	if (ret)
-		return ret;
-	ret = plan_make(sub->spec, &sub->plan);
-	if (ret)
-		return out_of_order(problem, "the plan could not be made", ret);
-	plan = plan_to_json(sub->spec, sub->plan);
-	sub->plan_text = json_dumps(plan, JSON_COMPACT | JSON_SORT_KEYS);
-	sub->spec_text = json_dumps(sub->spec->source, JSON_COMPACT);
-	json_decref(plan);
-	return sub->plan_text && sub->spec_text ? 0 : out_of_order(problem, "submission", -ENOMEM);
-}
 
 static int insert_parts(sqlite3 *db, int64_t id, const struct submission *sub)
 {
@@ -229,22 +59,23 @@ static int insert_parts(sqlite3 *db, int64_t id, const struct submission *sub)
 	return ret;
 }
 
-static int insert(sqlite3 *db, const struct submission *sub, const char *idempotency_key,
-		  int64_t *ret_id)
+static int insert(sqlite3 *db, const struct submission *sub, const char *spec_text,
+		  const char *idempotency_key, int64_t *ret_id)
 {
+	char *plan_text = json_dumps(sub->plan_json, JSON_COMPACT | JSON_SORT_KEYS);
 	const struct spec *spec = sub->spec;
 	int64_t id = 0;
 	int ret;
 
-	ret = db_begin(db);
+	ret = plan_text ? db_begin(db) : -ENOMEM;
 	if (ret)
-		return ret;
+		goto out;
 	ret = db_run(
 		db,
-		"INSERT INTO experiment (name, machine, subject, state, spec, plan, plan_sha256,"
-		" idempotency_key, created) VALUES (?1, ?2, ?3, 'queued', ?4, ?5, ?6, ?7, ?8)",
-		"ttttttti", spec->name, spec->machine, spec->subject, sub->spec_text,
-		sub->plan_text, sub->plan->sha256, idempotency_key, wall_ns());
+		"INSERT INTO experiment (name, kind, machine, subject, state, spec, plan, plan_sha256,"
+		" idempotency_key, created) VALUES (?1, ?2, ?3, ?4, 'queued', ?5, ?6, ?7, ?8, ?9)",
+		"tttttttti", spec->name, spec->aa ? "aa" : "ab", spec->machine, spec->subject,
+		spec_text, plan_text, sub->plan->sha256, idempotency_key, wall_ns());
 	if (!ret) {
 		id = sqlite3_last_insert_rowid(db);
 		ret = insert_parts(db, id, sub);
@@ -252,12 +83,14 @@ static int insert(sqlite3 *db, const struct submission *sub, const char *idempot
 	ret = db_end(db, ret);
 	if (!ret)
 		*ret_id = id;
+out:
+	free(plan_text);
 	return ret;
 }
 
 /* The same key with the same spec is the same submission, sent again by a client that got no
  * answer. */
-static int find_earlier(sqlite3 *db, const char *key, const struct submission *sub, int64_t *ret_id,
+static int find_earlier(sqlite3 *db, const char *key, const char *spec_text, int64_t *ret_id,
 			struct problem *problem)
 {
 	char *spec = NULL;
@@ -270,7 +103,7 @@ static int find_earlier(sqlite3 *db, const char *key, const struct submission *s
 	ret = db_get_text(db, &spec, "SELECT spec FROM experiment WHERE id = ?1", "i", id);
 	if (ret)
 		return ret;
-	if (strcmp(spec, sub->spec_text))
+	if (strcmp(spec, spec_text))
 		ret = problem_set(
 			problem, 409, NULL,
 			"this Idempotency-Key was used for another spec (experiment %lld)",
@@ -292,21 +125,27 @@ int sched_submit(struct sched *sched, const char *body, size_t length, const cha
 		 int64_t *ret_experiment, bool *ret_created, struct problem *problem)
 {
 	struct submission sub = {0};
+	char *spec_text = NULL;
 	int ret;
 
 	pthread_mutex_lock(&sched->lock);
-	ret = prepare(sched, body, length, &sub, problem);
+	ret = submission_prepare(&sched->config, sched->db, body, length, &sub, problem);
 	if (ret)
 		goto out;
+	spec_text = json_dumps(sub.spec->source, JSON_COMPACT);
+	if (!spec_text) {
+		ret = out_of_order(problem, "submission", -ENOMEM);
+		goto out;
+	}
 	if (idempotency_key) {
-		ret = find_earlier(sched->db, idempotency_key, &sub, ret_experiment, problem);
+		ret = find_earlier(sched->db, idempotency_key, spec_text, ret_experiment, problem);
 		if (ret != -ENOENT) {
 			if (!ret)
 				*ret_created = false;
 			goto out;
 		}
 	}
-	ret = insert(sched->db, &sub, idempotency_key, ret_experiment);
+	ret = insert(sched->db, &sub, spec_text, idempotency_key, ret_experiment);
 	if (ret) {
 		out_of_order(problem, "the experiment could not be stored", ret);
 	} else {
@@ -315,6 +154,7 @@ int sched_submit(struct sched *sched, const char *body, size_t length, const cha
 	}
 out:
 	pthread_mutex_unlock(&sched->lock);
+	free(spec_text);
 	submission_free(&sub);
 	return ret;
 }

@@ -81,7 +81,7 @@ my $second = $lab->request("POST", "/api/v1/experiments", $good, %key);
 is($first->{status}, 201, "a good spec is taken") or diag $first->{content};
 is($second->{json}{id}, $first->{json}{id}, "a repeated key answers with the first experiment");
 my $other = dclone($good);
-$other->{rounds} = 2;
+$other->{rounds} = 6;
 is($lab->request("POST", "/api/v1/experiments", $other, %key)->{status}, 409, "but not for another spec");
 is($lab->value("SELECT count(*) FROM experiment"), 1, "one experiment is stored");
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Any body gives a spec that can be planned, or one problem; never more, never less. */
+/* Any body gives a spec that can be planned or whose family is refused, or one problem; never more,
+ * never less. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "plan/family.h"
 #include "plan/plan.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -21,6 +23,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	}
 	if (problem.status || !spec->n_arms || !spec->rounds || !spec->n_scenarios)
+		abort();
+	if (spec->primary_arm < 1 || spec->primary_arm >= spec->n_arms)
+		abort();
+	ret = family_check(spec, &problem);
+	if ((ret != 0) != (problem.status == 422))
 		abort();
 	if (!plan_make(spec, &plan)) {
 		if (plan->n_slots != spec->rounds * spec->n_arms || strlen(plan->sha256) != 64)

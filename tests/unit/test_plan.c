@@ -6,6 +6,7 @@
 
 #include "base/sha256.h"
 #include "base/util.h"
+#include "plan/family.h"
 #include "plan/plan.h"
 
 static struct spec *make_spec(unsigned int arms, unsigned int rounds, unsigned int repeats,
@@ -158,6 +159,10 @@ START_TEST(seal_covers_everything)
 		",\"margin\":0.1",
 		",\"cmdline\":\"quiet\"",
 		",\"trace\":{\"clock\":\"boot\"}",
+		",\"kind\":\"aa\"",
+		",\"alpha\":0.01",
+		",\"test\":\"paired\"",
+		",\"primary\":{\"scenarios\":[\"a\"]}",
 	};
 	char seals[ARRAY_SIZE(changes)][65], again[65], *text;
 	struct plan *plan;
@@ -182,6 +187,60 @@ START_TEST(seal_covers_everything)
 }
 END_TEST
 
+/*
+ * What would help is only named where it would: with 8 arms of 60 runs, 41 rounds are the most that
+ * fit a plan. 3 scenarios make 3 comparisons; p is at least 2 / C(2n, n), or 2 / 2^n.
+ */
+static const struct {
+	unsigned int rounds;
+	const char *more;
+	const char *says; /* NULL: the plan is fine */
+} families[] = {
+	{5, "", NULL},
+	{4, "",
+	 "3 comparisons (3 scenarios \xc3\x97 1 primary metric) at 4 rounds: the rank test's "
+	 "smallest p is 0.0286, times 3 is 0.0857, above alpha 0.05; plan 5 rounds or name at most "
+	 "1 in primary.scenarios."},
+	{1, "",
+	 "3 comparisons (3 scenarios \xc3\x97 1 primary metric) at 1 round: the rank test's "
+	 "smallest p is 1, times 3 is 3, above alpha 0.05; plan 5 rounds."},
+	{4, ",\"primary\":{\"scenarios\":[\"b\"]}", NULL},
+	{7, ",\"test\":\"paired\"", NULL},
+	{6, ",\"test\":\"paired\"",
+	 "3 comparisons (3 scenarios \xc3\x97 1 primary metric) at 6 rounds: the paired test's smallest "
+	 "p is 0.0312, times 3 is 0.0938, above alpha 0.05; plan 7 rounds or name at most 1 in "
+	 "primary.scenarios."},
+	/* 2 / 2^41 times 3 is 2.73e-12. */
+	{5, ",\"test\":\"paired\",\"alpha\":2.8e-12",
+	 "3 comparisons (3 scenarios \xc3\x97 1 primary metric) at 5 rounds: the paired test's smallest "
+	 "p is 0.0625, times 3 is 0.188, above alpha 2.8e-12; plan 41 rounds."},
+	{5, ",\"test\":\"paired\",\"alpha\":2.7e-12",
+	 "3 comparisons (3 scenarios \xc3\x97 1 primary metric) at 5 rounds: the paired test's smallest "
+	 "p is 0.0625, times 3 is 0.188, above alpha 2.7e-12; no number of rounds that can be planned "
+	 "would do."},
+};
+
+START_TEST(family_is_reachable)
+{
+	struct spec *spec = make_spec(8, families[_i].rounds, 20, families[_i].more);
+	struct problem problem = {};
+
+	/* Descriptive until a metric is primary. */
+	ck_assert_int_eq(family_check(spec, &problem), 0);
+	spec->metrics[0].primary = true;
+	if (families[_i].says) {
+		ck_assert_int_lt(family_check(spec, &problem), 0);
+		ck_assert_int_eq(problem.status, 422);
+		ck_assert_str_eq(problem.key, "rounds");
+		ck_assert_str_eq(problem.detail, families[_i].says);
+	} else {
+		ck_assert_int_eq(family_check(spec, &problem), 0);
+		ck_assert_int_eq(problem.status, 0);
+	}
+	spec_free(spec);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("plan");
@@ -195,6 +254,7 @@ int main(void)
 	tcase_add_test(tcase, a_round_is_matched);
 	tcase_add_test(tcase, draws_are_fixed);
 	tcase_add_test(tcase, seal_covers_everything);
+	tcase_add_loop_test(tcase, family_is_reachable, 0, ARRAY_SIZE(families));
 	suite_add_tcase(suite, tcase);
 	srunner_run_all(runner, CK_ENV);
 	failed = srunner_ntests_failed(runner);

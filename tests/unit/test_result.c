@@ -243,6 +243,53 @@ START_TEST(boot_value_is_the_median_of_its_runs)
 }
 END_TEST
 
+#define INTERVAL \
+	"SELECT coalesce(low, 'none') || ' ' || coalesce(high, 'none') FROM v_result WHERE arm = 'base'"
+
+START_TEST(interval_is_of_the_boots_intervals)
+{
+	ck_assert_str_eq(text_of(INTERVAL), "none none");
+	run_sql("UPDATE sample SET low = value - 1, high = value + 2");
+	ck_assert_str_eq(text_of(INTERVAL), "29.0 32.0");
+	/* The second run of boot 1 moves its low end from 9 to 39, and the arm's from 29 to 39. */
+	run_sql("INSERT INTO run (id, boot, slot, place, scenario, state, lost, complete, done_json, started) "
+		"VALUES (90, 1, 1, 1, 'same', 'ok', 0, 1, '{}', 0)");
+	run_sql("INSERT INTO sample (run, metric, value, n_events, low, high) VALUES (90, 'm', 70, 9, 69, 72)");
+	ck_assert_str_eq(text_of(INTERVAL), "39.0 42.0");
+	/* One used boot without an upper end leaves none; one of a void pair does not matter. */
+	run_sql("UPDATE sample SET high = NULL WHERE run = 4");
+	ck_assert_str_eq(text_of(INTERVAL), "39.0 none");
+	run_sql("UPDATE run SET lost = 1 WHERE id = 4");
+	ck_assert_str_eq(text_of(INTERVAL), "39.0 42.0");
+	ck_assert_str_eq(text_of("SELECT count(*) FROM result WHERE variance_json IS NOT NULL"),
+			 "1");
+}
+END_TEST
+
+/* Two runs in each boot, 2 apart: the mean square inside is 2, between 2 * 250 = 500. */
+START_TEST(variance_of_boots_and_runs)
+{
+	ck_assert_str_eq(text_of("SELECT count(*) FROM result WHERE variance_json IS NOT NULL"),
+			 "0");
+	run_sql("INSERT INTO run (id, boot, slot, place, scenario, state, lost, complete, done_json, started) "
+		"SELECT id + 100, boot, slot, 1, scenario, state, lost, complete, done_json, 0 FROM run");
+	run_sql("INSERT INTO sample (run, metric, value, n_events) "
+		"SELECT run + 100, metric, value + 2, n_events FROM sample");
+	ck_assert_str_eq(
+		text_of("SELECT printf('%d %d %.6f %.6f %.6f %.6f %.6f %.10f', j ->> 'boots', j ->> 'runs',"
+			" j ->> 'within', j ->> 'between', j ->> 'boot_variance', j ->> 'icc', j ->> 'f',"
+			" j ->> 'p') FROM (SELECT variance_json AS j FROM v_result WHERE arm = 'base')"),
+		"5 10 2.000000 500.000000 249.000000 0.992032 250.000000 0.0000060888");
+	/* Runs that repeat exactly have no F. */
+	run_sql("UPDATE sample SET value = 1 WHERE run IN (SELECT r.id FROM run r JOIN slot s ON s.id = r.slot "
+		"WHERE s.arm = 'scan')");
+	ck_assert_str_eq(
+		text_of("SELECT variance_json FROM v_result WHERE arm = 'scan'"),
+		"{\"boots\":5,\"runs\":10,\"within\":0.0,\"between\":0.0,\"boot_variance\":0.0,"
+		"\"icc\":null,\"f\":null,\"p\":null}");
+}
+END_TEST
+
 START_TEST(progress_counts)
 {
 	char *json;
@@ -270,6 +317,8 @@ int main(void)
 	tcase_add_test(tcase, paired_view);
 	tcase_add_test(tcase, identical_arms);
 	tcase_add_test(tcase, boot_value_is_the_median_of_its_runs);
+	tcase_add_test(tcase, interval_is_of_the_boots_intervals);
+	tcase_add_test(tcase, variance_of_boots_and_runs);
 	tcase_add_test(tcase, progress_counts);
 	suite_add_tcase(suite, tcase);
 	srunner_run_all(runner, CK_ENV);

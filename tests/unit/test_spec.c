@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/util.h"
+#include "plan/family.h"
 #include "plan/spec.h"
 
 static const char good[] =
@@ -45,6 +46,11 @@ START_TEST(good_spec)
 	ck_assert_str_eq(spec->arms[1].build, "kvm-hint");
 	ck_assert_uint_eq(spec->repeats, 1);
 	ck_assert_uint_eq(spec->seed, 1);
+	ck_assert(!spec->aa);
+	ck_assert_double_eq(spec->alpha, 0.05);
+	ck_assert_int_eq(spec->test, SPEC_TEST_RANK);
+	ck_assert_uint_eq(spec->primary_arm, 1);
+	ck_assert(spec->primary_scenario[0]);
 	ck_assert_uint_eq(spec->max_lost, 0);
 	ck_assert_str_eq(spec->cmdline, "");
 	ck_assert_str_eq(spec->clock, "mono");
@@ -57,6 +63,62 @@ START_TEST(good_spec)
 	free(text);
 	json_decref(argv);
 	spec_free(spec);
+}
+END_TEST
+
+/* What verdicts are for, wherever in the object it stands; and the family that it makes. */
+START_TEST(primary)
+{
+	char *body = str_printf(
+		"{\"primary\": {\"arm\": \"c\", \"scenarios\": [\"t\", \"s\"]}, \"alpha\": 0.2,"
+		" \"test\": \"paired\", \"kind\": \"ab\", \"name\": \"n\", \"machine\": \"m\","
+		" \"subject\": \"k\", \"rounds\": 5, \"arms\": [{\"name\": \"a\", \"build\": \"x\"},"
+		" {\"name\": \"b\", \"build\": \"y\"}, {\"name\": \"c\", \"build\": \"z\"}],"
+		" \"scenarios\": [{\"name\": \"s\", \"workload\": \"w\"},"
+		" {\"name\": \"r\", \"workload\": \"w\"}, {\"name\": \"t\", \"workload\": \"w\"}],"
+		" \"metrics\": [{\"name\": \"l\", \"unit\": \"1\", \"workload_key\": \"l\"},"
+		" {\"name\": \"m\", \"unit\": \"1\", \"workload_key\": \"m\", \"better\": \"lower\","
+		" \"primary\": true}]}");
+	struct problem problem;
+	struct family family;
+	struct spec *spec;
+	json_t *json;
+	char *text;
+
+	ck_assert_msg(!parse(body, &spec, &problem), "%s: %s", problem.key, problem.detail);
+	ck_assert_uint_eq(spec->primary_arm, 2);
+	ck_assert(spec->primary_scenario[0] && !spec->primary_scenario[1] &&
+		  spec->primary_scenario[2]);
+	ck_assert_double_eq(spec->alpha, 0.2);
+	ck_assert_int_eq(spec->test, SPEC_TEST_PAIRED);
+	family = family_of(spec);
+	ck_assert_uint_eq(family.n_scenarios, 2);
+	ck_assert_uint_eq(family.n_metrics, 1);
+	ck_assert_uint_eq(family.size, 2);
+	ck_assert_double_eq(family.p_floor, 0.0625);
+	ck_assert_int_eq(family_check(spec, &problem), 0);
+	json = family_to_json(spec);
+	text = json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(3));
+	ck_assert_str_eq(text, "{\"arm\":\"c\",\"scenarios\":[\"s\",\"t\"],\"metrics\":[\"m\"],"
+			       "\"size\":2,\"alpha\":0.2,\"test\":\"paired\",\"p_floor\":0.0625}");
+	free(text);
+	json_decref(json);
+	spec_free(spec);
+	free(body);
+}
+END_TEST
+
+START_TEST(aa)
+{
+	char *body =
+		edit("\"build\": \"kvm-hint\"}],", "\"build\": \"kvm-base\"}], \"kind\": \"aa\",");
+	struct problem problem;
+	struct spec *spec;
+
+	ck_assert_msg(!parse(body, &spec, &problem), "%s: %s", problem.key, problem.detail);
+	ck_assert(spec->aa);
+	spec_free(spec);
+	free(body);
 }
 END_TEST
 
@@ -140,7 +202,7 @@ static const struct {
 	{"\"metrics\"", "\"\xff\"", 400, "", "UTF-8"},
 	/* keys */
 	{"\"rounds\": 5,", "", 422, "rounds", "Required"},
-	{"\"rounds\"", "\"runds\"", 422, "runds", "known here are name, machine"},
+	{"\"rounds\"", "\"runds\"", 422, "runds", "known here are name, kind, machine"},
 	{"\"build\": \"kvm-hint\"", "\"biuld\": \"x\"", 422, "arms[1].biuld",
 	 "known here are name, build"},
 	{", \"build\": \"kvm-hint\"", "", 422, "arms[1].build", "Required"},
@@ -155,6 +217,36 @@ static const struct {
 	{"\"rounds\": 5", "\"rounds\": 5, \"seed\": -1", 422, "seed", "from 0"},
 	{"\"rounds\": 5", "\"rounds\": 5, \"repeats\": 0", 422, "repeats", "from 1"},
 	{"\"rounds\": 5", "\"rounds\": 5, \"margin\": 2", 422, "margin", "fraction"},
+	{"\"rounds\": 5", "\"rounds\": 5, \"alpha\": 0", 422, "alpha", "above 0 and below 1"},
+	{"\"rounds\": 5", "\"rounds\": 5, \"alpha\": 1", 422, "alpha", "above 0 and below 1"},
+	{"\"rounds\": 5", "\"rounds\": 5, \"alpha\": \"5 %\"", 422, "alpha", "a number"},
+	{"\"rounds\": 5", "\"rounds\": 5, \"test\": \"t\"", 422, "test", "rank or paired"},
+	{"\"rounds\": 5", "\"rounds\": 5, \"test\": null", 422, "test", "rank or paired"},
+	{"\"rounds\": 5", "\"rounds\": 5, \"kind\": \"bb\"", 422, "kind", "ab or aa"},
+	{"\"rounds\": 5", "\"rounds\": 5, \"kind\": \"aa\"", 422, "arms[1].build",
+	 "Must be kvm-base, as in arms[0], where kind is aa"},
+	{"\"rounds\": 5", "\"rounds\": 5, \"primary\": \"hint\"", 422, "primary",
+	 "an object, not a string"},
+	{"\"rounds\": 5", "\"rounds\": 5, \"primary\": {\"arms\": []}", 422, "primary.arms",
+	 "known here are arm, scenarios"},
+	{"\"rounds\": 5", "\"rounds\": 5, \"primary\": {\"arm\": 1}", 422, "primary.arm",
+	 "a string"},
+	{"\"rounds\": 5", "\"rounds\": 5, \"primary\": {\"arm\": \"hnt\"}", 422, "primary.arm",
+	 "no arm hnt"},
+	{"\"rounds\": 5", "\"rounds\": 5, \"primary\": {\"arm\": \"base\"}", 422, "primary.arm",
+	 "the base itself"},
+	{"\"rounds\": 5", "\"rounds\": 5, \"primary\": {\"scenarios\": []}", 422,
+	 "primary.scenarios", "1 to 32 items, not 0"},
+	{"\"rounds\": 5", "\"rounds\": 5, \"primary\": {\"scenarios\": [\"same16\", \"same\"]}",
+	 422, "primary.scenarios[1]", "no scenario same."},
+	{"\"rounds\": 5", "\"rounds\": 5, \"primary\": {\"scenarios\": [\"same16\", \"same16\"]}",
+	 422, "primary.scenarios[1]", "same16 is listed twice"},
+	{"\"rounds\": 5", "\"rounds\": 5, \"primary\": {\"scenarios\": [\"same16\", 2]}", 422,
+	 "primary.scenarios[1]", "a string"},
+	{"{\"name\": \"base\", \"build\": \"kvm-base\"}, {\"name\": \"hint\", \"build\": \"kvm-hint\"}],",
+	 "{\"name\": \"a\", \"build\": \"x\"}, {\"name\": \"b\", \"build\": \"x\"},"
+	 " {\"name\": \"c\", \"build\": \"x\"}], \"kind\": \"aa\",",
+	 422, "arms", "exactly two arms of one build where kind is aa, not 3"},
 	{"\"rounds\": 5", "\"rounds\": 5, \"cmdline\": \"labd.token=1\"", 422, "cmdline",
 	 "lab's own"},
 	{"\"rounds\": 5", "\"rounds\": 5, \"cmdline\": \"a -- b\"", 422, "cmdline", "\"--\""},
@@ -245,7 +337,7 @@ static const struct {
 	{"\"sum\"", "\"count\"", 422, "metrics[0].field", "no field"},
 	{"\"field\": \"ns\", ", "", 422, "metrics[0].field", "Required for sum"},
 	{", \"better\": \"lower\"", "", 422, "metrics[0].better", "primary"},
-	{"\"lower\"", "\"faster\"", 422, "metrics[0].better", "lower, higher or none"},
+	{"\"lower\"", "\"faster\"", 422, "metrics[0].better", "lower, none or higher"},
 	{"\"primary\": true", "\"primary\": 1", 422, "metrics[0].primary", "true or false"},
 	{"\"primary\": true", "\"primary\": true, \"not_a_result\": \"why\"", 422,
 	 "metrics[0].primary", "cannot be primary"},
@@ -316,8 +408,8 @@ START_TEST(experiments)
 			continue;
 		path = str_printf("experiments/%s", entry->d_name);
 		ck_assert_int_eq(read_file(path, SPEC_MAX_BODY, &body, NULL), 0);
-		ck_assert_msg(!parse(body, &spec, &problem), "%s: %s: %s", path, problem.key,
-			      problem.detail);
+		ck_assert_msg(!parse(body, &spec, &problem) && !family_check(spec, &problem),
+			      "%s: %s: %s", path, problem.key, problem.detail);
 		spec_free(spec);
 		free(body);
 		free(path);
@@ -336,6 +428,8 @@ int main(void)
 	int failed;
 
 	tcase_add_test(tcase, good_spec);
+	tcase_add_test(tcase, primary);
+	tcase_add_test(tcase, aa);
 	tcase_add_test(tcase, xen);
 	tcase_add_loop_test(tcase, metric_sources, 0, ARRAY_SIZE(metrics));
 	tcase_add_loop_test(tcase, one_sentence_per_mistake, 0, ARRAY_SIZE(mistakes));
