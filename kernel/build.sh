@@ -73,10 +73,10 @@ arm_manifest()
 	shift
 	jq --arg name "$NAME" --arg dir "$dir" --arg base "$PACKAGE $VERSION" \
 		--arg compiler "$COMPILER" --arg config_sha "$(hash_of <"$dir/config")" \
-		--arg series_sha "$SERIES_SHA" \
+		--arg series_sha "$SERIES_SHA" --arg series_text "$SERIES_TEXT" \
 		'{$name, subject: "kvm", kernel: ($dir + "/bzImage"), config: ($dir + "/config"),
 		  log: ($dir + "/build.log"), build_id, release, $base, $compiler,
-		  series: $ARGS.positional, series_sha256: $series_sha,
+		  series: $ARGS.positional, series_sha256: $series_sha, $series_text,
 		  config_sha256: $config_sha, key}' "$dir/build.json" --args "$@"
 }
 

@@ -83,12 +83,13 @@ arm_manifest()
 	DOM0_READY=1
 	jq --arg name "$NAME" --arg dir "$dir" --arg base "$PACKAGE $VERSION" \
 		--arg compiler "$COMPILER" --arg config_sha "$(hash_of <"$dir/config")" \
-		--arg series_sha "$SERIES_SHA" --slurpfile dom0 "${BUILDS%/*}/dom0.json" \
+		--arg series_sha "$SERIES_SHA" --arg series_text "$SERIES_TEXT" \
+		--slurpfile dom0 "${BUILDS%/*}/dom0.json" \
 		'{$name, subject: "xen", kernel: $dom0[0].kernel, build_id: $dom0[0].build_id,
 		  release: $dom0[0].release, hypervisor: ($dir + "/xen"),
 		  hypervisor_build_id: .build_id, config: ($dir + "/config"),
 		  log: ($dir + "/build.log"), $base, $compiler, series: $ARGS.positional,
-		  series_sha256: $series_sha, config_sha256: $config_sha, key}' \
+		  series_sha256: $series_sha, $series_text, config_sha256: $config_sha, key}' \
 		"$dir/build.json" --args "$@"
 }
 

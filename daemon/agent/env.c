@@ -261,11 +261,11 @@ json_t *agent_env_hello(void)
 	below = agent_hypervisor_env(hypervisor);
 	if (below)
 		json_object_set_new(env, "hypervisor", below);
-	hello = json_pack("{s:i, s:o, s:o, s:s, s:s, s:s, s:o, s:o, s:o, s:o}", "proto",
-			  AGENT_PROTO, "boot_id", json_of("/proc/sys/kernel/random/boot_id"),
-			  "build_id", build_id(), "release", uts.release, "version", uts.version,
-			  "cmdline", cmdline ?: "", "token",
-			  (token ? json_string(token) : NULL) ?: json_null(), "env", env,
+	hello = json_pack("{s:i, s:b, s:o, s:o, s:s, s:s, s:s, s:o, s:o, s:o, s:o}", "proto",
+			  AGENT_PROTO, "lists_events", 1, "boot_id",
+			  json_of("/proc/sys/kernel/random/boot_id"), "build_id", build_id(),
+			  "release", uts.release, "version", uts.version, "cmdline", cmdline ?: "",
+			  "token", (token ? json_string(token) : NULL) ?: json_null(), "env", env,
 			  "observed", observed(cpuinfo), "hypervisor", hypervisor);
 	free(token);
 	free(cmdline);

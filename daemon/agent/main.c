@@ -44,6 +44,18 @@ static const char usage[] =
 	"  --spool DIR  a folder on a tmpfs for raw pages (default /run)\n"
 	"As PID 1 it mounts what it needs and powers the machine off in the end.\n";
 
+/* Steals the reference; NULL says that memory ran out. */
+static int send_json(struct agent *agent, enum frame_type type, json_t *value)
+{
+	char *text = value ? json_dumps(value, JSON_COMPACT) : NULL;
+	int ret;
+
+	ret = text ? frame_write(agent->link.out, type, text, strlen(text)) : -ENOMEM;
+	free(text);
+	json_decref(value);
+	return ret;
+}
+
 static int on_frame(void *arg, const struct frame *frame)
 {
 	struct agent *agent = arg;
@@ -51,24 +63,14 @@ static int on_frame(void *arg, const struct frame *frame)
 	switch (frame->type) {
 	case FRAME_JOB:
 		return agent_run(&agent->settings, agent->link.out, frame->payload, frame->length);
+	case FRAME_EVENTS:
+		return send_json(agent, FRAME_EVENTS, agent_trace_events());
 	case FRAME_QUIT:
 		agent->quit = true;
 		return -ECANCELED;
 	default:
 		return -EPROTO;
 	}
-}
-
-static int send_hello(struct agent *agent)
-{
-	json_t *hello = agent_env_hello();
-	char *text = hello ? json_dumps(hello, JSON_COMPACT) : NULL;
-	int ret;
-
-	ret = text ? frame_write(agent->link.out, FRAME_HELLO, text, strlen(text)) : -ENOMEM;
-	free(text);
-	json_decref(hello);
-	return ret;
 }
 
 /* Serve one host until it hangs up (0), says QUIT or fails (negative). */
@@ -86,7 +88,7 @@ static int serve(struct agent *agent)
 	ret = frame_reader_init(&reader);
 	if (ret)
 		return ret;
-	ret = send_hello(agent);
+	ret = send_json(agent, FRAME_HELLO, agent_env_hello());
 	while (!ret) {
 		if (poll(fds, ARRAY_SIZE(fds), -1) < 0)
 			continue;

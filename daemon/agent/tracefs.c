@@ -106,6 +106,31 @@ void agent_trace_sweep(void)
 	tracefs_dynevent_list_free(probes);
 }
 
+/**
+ * agent_trace_events() - the tracepoints that the kernel has: {"events": ["system:event", ...]}
+ *
+ * The job's own kprobes are none of them. No tracefs is no event.
+ *
+ * Return: new reference, or NULL without memory.
+ */
+json_t *agent_trace_events(void)
+{
+	json_t *events = json_array();
+	char *text, *at, *line;
+	size_t bytes = 0;
+
+	text = at = tracefs_instance_file_read(NULL, "available_events", NULL);
+	while (at && (line = strsep(&at, "\n"))) {
+		bytes += strlen(line) + 3;
+		if (json_array_size(events) == AGENT_MAX_LISTED || bytes > AGENT_LIST_MAX)
+			break;
+		if (*line && strncmp(line, AGENT_KPROBE_GROUP ":", strlen(AGENT_KPROBE_GROUP ":")))
+			json_array_append_new(events, json_string(line));
+	}
+	free(text);
+	return json_pack("{s:o?}", "events", events);
+}
+
 /* Sets found[i] for each kprobe of the job whose symbol the kernel has. */
 static int find_symbols(const struct agent_job *job, bool *ret_found)
 {

@@ -11,6 +11,9 @@
 #include "agent/job.h"
 
 #define AGENT_MAX_CPUS 1024
+/* Tracepoints that are listed at most, and bytes of the list: it has to fit one frame. */
+#define AGENT_MAX_LISTED 8192
+#define AGENT_LIST_MAX (512u << 10)
 
 /**
  * struct agent_trace - a private trace instance, set up for one job
@@ -47,6 +50,7 @@ struct agent_ring {
 };
 
 void agent_trace_sweep(void);
+json_t *agent_trace_events(void);
 int agent_trace_setup(const struct agent_job *job, struct agent_trace **ret_trace, char *ret_error);
 void agent_trace_remove(struct agent_trace *trace);
 int agent_trace_switch(struct agent_trace *trace, bool on);

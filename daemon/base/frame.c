@@ -34,7 +34,7 @@ int frame_header_read(const uint8_t header[FRAME_HEADER_SIZE], struct frame *ret
 	uint32_t length = get32(header + 8);
 	uint16_t type = get16(header + 4);
 
-	if (get32(header) != FRAME_MAGIC || type < FRAME_HELLO || type > FRAME_FULL ||
+	if (get32(header) != FRAME_MAGIC || type < FRAME_HELLO || type > FRAME_EVENTS ||
 	    get16(header + 6) || length > FRAME_PAYLOAD_MAX)
 		return -EBADMSG;
 	*ret_frame = (struct frame){.type = type, .length = length};

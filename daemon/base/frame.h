@@ -19,6 +19,9 @@
  *   host  -> agent  QUIT     empty: power off
  *   agent -> host   LOG      text, one line for the boot's log
  *   agent -> host   FULL     empty: the transport can hold no more; nothing follows
+ *   host  -> agent  EVENTS   empty: which tracepoints has the kernel? Between runs, and only to an
+ *                            agent whose HELLO says "lists_events": true
+ *   agent -> host   EVENTS   JSON {"events":["system:event", ...]}: the answer
  */
 #define FRAME_MAGIC 0x4642414cu /* "LABF" */
 #define FRAME_HEADER_SIZE 16
@@ -34,6 +37,7 @@ enum frame_type {
 	FRAME_QUIT,
 	FRAME_LOG,
 	FRAME_FULL,
+	FRAME_EVENTS,
 };
 
 struct frame {

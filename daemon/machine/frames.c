@@ -12,9 +12,10 @@
 #define PROTOCOL_VERSION 1
 
 static const char *const frame_names[] = {
-	[FRAME_HELLO] = "HELLO", [FRAME_JOB] = "JOB",	[FRAME_STARTED] = "STARTED",
-	[FRAME_FILE] = "FILE",	 [FRAME_DATA] = "DATA", [FRAME_DONE] = "DONE",
-	[FRAME_QUIT] = "QUIT",	 [FRAME_LOG] = "LOG",	[FRAME_FULL] = "FULL",
+	[FRAME_HELLO] = "HELLO",   [FRAME_JOB] = "JOB",	  [FRAME_STARTED] = "STARTED",
+	[FRAME_FILE] = "FILE",	   [FRAME_DATA] = "DATA", [FRAME_DONE] = "DONE",
+	[FRAME_QUIT] = "QUIT",	   [FRAME_LOG] = "LOG",	  [FRAME_FULL] = "FULL",
+	[FRAME_EVENTS] = "EVENTS",
 };
 
 static json_t *parse(struct boot *boot, const struct frame *frame)
@@ -224,6 +225,8 @@ int frames_take(void *arg, const struct frame *frame)
 			  "What the agent sent does not fit the machine's disk image.");
 	} else if (frame->type == FRAME_HELLO) {
 		take_hello(boot, frame);
+	} else if (frame->type == FRAME_EVENTS && boot->phase == PHASE_LISTING && !boot->events) {
+		boot->events = parse(boot, frame);
 	} else if (frame->type == FRAME_STARTED && running) {
 		take_started(boot, frame);
 	} else if (frame->type == FRAME_FILE && running) {

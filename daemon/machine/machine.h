@@ -164,6 +164,7 @@ struct run_request {
 };
 
 int boot_run(struct boot *boot, const struct run_request *request, json_t **ret_done);
+int boot_list_events(struct boot *boot, json_t **ret_events);
 void boot_finish(struct boot *boot, struct boot_end *ret_end);
 
 #endif

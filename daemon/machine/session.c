@@ -15,6 +15,7 @@
 
 #define MS 1000000LL
 #define POWER_OFF_NS (BOOT_POWER_OFF_MS * MS)
+#define LISTING_NS (30000 * MS)
 /* A machine's own clock says nothing of when it will reach a limit: look often. */
 #define CLOCK_POLL_NS (500 * MS)
 /* After the end: a report in the making is read until the console is quiet, but not for ever. */
@@ -248,6 +249,39 @@ int boot_run(struct boot *boot, const struct run_request *request, json_t **ret_
 	return 0;
 }
 
+/**
+ * boot_list_events() - ask the agent which tracepoints the kernel has; no run may be in progress
+ * @ret_events: {"events": [...]} as the kernel under test has it, new reference
+ *
+ * Return: 0, or a negative errno: the boot is over.
+ */
+int boot_list_events(struct boot *boot, json_t **ret_events)
+{
+	int64_t limit = machine_now(boot) + LISTING_NS;
+	int ret;
+
+	if (boot->facts.stop)
+		return boot->error;
+	boot->phase = PHASE_LISTING;
+	ret = frame_write(boot->transport.agent_fd, FRAME_EVENTS, NULL, 0);
+	if (ret)
+		boot_stop(boot, STOP_CHANNEL, ret, "The agent's channel closed.");
+	wait_begin(boot);
+	while (!boot->facts.stop && !boot->events) {
+		wait_some(boot, limit);
+		if (!boot->events && machine_now(boot) >= limit)
+			boot_stop(boot, STOP_RUN_TIMEOUT, -ETIMEDOUT,
+				  "The agent did not list the kernel's events within %lld s.",
+				  LISTING_NS / (1000 * MS));
+	}
+	if (!boot->events)
+		return boot->error;
+	boot->phase = PHASE_IDLE;
+	*ret_events = boot->events;
+	boot->events = NULL;
+	return 0;
+}
+
 static void power_off(struct boot *boot)
 {
 	int64_t limit = machine_now(boot) + POWER_OFF_NS;
@@ -330,5 +364,6 @@ void boot_finish(struct boot *boot, struct boot_end *ret_end)
 	console_free(boot->console);
 	frame_reader_free(&boot->reader);
 	json_decref(boot->hello);
+	json_decref(boot->events);
 	free(boot);
 }

@@ -14,6 +14,7 @@ enum boot_phase {
 	PHASE_BOOTING, /* until HELLO */
 	PHASE_IDLE,
 	PHASE_RUNNING, /* JOB to DONE */
+	PHASE_LISTING, /* EVENTS to EVENTS */
 	PHASE_OFF,     /* QUIT was sent */
 };
 
@@ -29,6 +30,7 @@ enum boot_phase {
  * @hello: what HELLO said, until it is handed out
  * @run: the run in progress
  * @done: what DONE said, until it is handed out
+ * @events: what EVENTS said, until it is handed out
  * @files: the run's captures: the kernel's, then the hypervisor's
  * @announced: of them, so many came or are coming
  * @started: STARTED came
@@ -50,6 +52,7 @@ struct boot {
 	json_t *hello;
 	const struct run_request *run;
 	json_t *done;
+	json_t *events;
 	struct receive files[2];
 	unsigned int announced;
 	bool started;

@@ -19,7 +19,8 @@
 #
 # and gives arm_make() (sets MAKE, for $NAME and $OBJ), arm_config FILE (makes FILE from FRAGMENTS),
 # arm_collect DIR (the result's files and DIR/facts.json), arm_manifest DIR (prints the manifest;
-# SERIES_SHA and the patches' names as arguments).
+# SERIES_SHA,
+# SERIES_TEXT, a file with the patches one behind the other, and their names as arguments).
 
 BUILDS=${O:-$TOP/build}/builds
 KEEP=64		# results in the cache; the ones not used for longest go first
@@ -227,6 +228,11 @@ write_manifest()
 	new=$(mktemp "${MANIFEST%/*}/.$NAME.XXXXXX")
 	# shellcheck disable=SC2034 # for arm_manifest
 	SERIES_SHA=$(cat /dev/null "$@" | hash_of)
+	# shellcheck disable=SC2034
+	SERIES_TEXT=${MANIFEST%.json}.series
+	cat /dev/null "$@" >"$new"
+	chmod 644 "$new"
+	mv "$new" "$SERIES_TEXT"
 	arm_manifest "$dir" "${refs[@]}" >"$new" || { rm -f "$new"; die "$NAME: no manifest"; }
 	chmod 644 "$new"
 	mv "$new" "$MANIFEST"

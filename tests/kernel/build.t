@@ -76,9 +76,16 @@ if [ -f "$top/build/builds/kvm-base.json" ]; then
 	check "a kernel comes out of the cache" 0 '^kvm-base: in the cache' kvm-base
 	true_that "with the same build-id" cmp <(jq .build_id "$top/build/builds/kvm-base.json") \
 		<(jq .build_id "$tmp/out/builds/kvm-base.json")
+	series=$tmp/out/builds/kvm-base.series
+	true_that "its series is beside its manifest, which says so" \
+		test "$(jq -r .series_text "$tmp/out/builds/kvm-base.json")" = "$series"
+	true_that "and is what the manifest has the hash of" \
+		test "$(jq -r .series_sha256 "$tmp/out/builds/kvm-base.json")" = "$(sha256sum <"$series" | cut -d' ' -f1)"
 else
-	count=$((count + 2))
-	echo "ok $((count - 1)) - a kernel comes out of the cache # SKIP kvm-base is not built"
-	echo "ok $count - with the same build-id # SKIP kvm-base is not built"
+	for name in "a kernel comes out of the cache" "with the same build-id" \
+		"its series is beside its manifest, which says so" "and is what the manifest has the hash of"; do
+		count=$((count + 1))
+		echo "ok $count - $name # SKIP kvm-base is not built"
+	done
 fi
 echo "1..$count"

@@ -104,9 +104,9 @@ START_TEST(limits)
 	ck_assert_int_eq(frame_reader_init(&other), 0);
 	frame_header(header, 0, NULL, 0);
 	ck_assert_int_eq(frame_reader_push(&other, header, sizeof(header), note, NULL), -EBADMSG);
-	frame_header(header, FRAME_FULL, NULL, 0);
+	frame_header(header, FRAME_EVENTS, NULL, 0);
 	ck_assert_int_eq(frame_reader_push(&other, header, sizeof(header), note, NULL), 0);
-	frame_header(header, FRAME_FULL + 1, NULL, 0);
+	frame_header(header, FRAME_EVENTS + 1, NULL, 0);
 	ck_assert_int_eq(frame_reader_push(&other, header, sizeof(header), note, NULL), -EBADMSG);
 	frame_reader_free(&other);
 	free(big);
