@@ -26,7 +26,7 @@ BASE_CFLAGS := -std=gnu11 -D_GNU_SOURCE -Idaemon -I$(O)/gen -fno-strict-aliasing
 # Evaluated on first use, so that make run and make check can install the packages first.
 pkg = $(shell pkg-config --cflags '$(1)')
 lib = $(shell pkg-config $(3) --libs '$(1)')
-LABD_PKGS  := sqlite3 >= 3.40 libmicrohttpd >= 0.9.75 jansson >= 2.14 nettle zlib
+LABD_PKGS  := sqlite3 >= 3.40 libmicrohttpd >= 0.9.75 jansson >= 2.14 nettle zlib libarchive
 CTL_PKGS   := libcurl jansson >= 2.14 nettle zlib
 BOCHS_PKGS := jansson >= 2.14 zlib
 AGENT_PKGS := libtracefs >= 1.6 libtraceevent >= 1.7 jansson >= 2.14 zlib
@@ -116,10 +116,19 @@ $(O)/%.o: %.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(BASE_CFLAGS) $(CFLAGS) $(call pkg,$(ALL_PKGS)) -c -o $@ $<
 
-$(O)/gen/embedded.c: scripts/embed.sh $(wildcard schema/*.sql web/*)
+# d3 as Debian ships it, below the licence that has to go with it.
+D3 := /usr/share/nodejs/d3/dist/d3.min.js
+$(O)/gen/d3.js: $(D3)
+	@mkdir -p $(@D)
+	$(Q)sed 's,^,// ,' /usr/share/doc/node-d3/copyright | cat - $< >$@.tmp && mv $@.tmp $@
+
+# Served from where they are: the queries of the SQL page, and what the schedule page can start from.
+SERVED := sql.md=docs/sql.md starter-kvm.json=experiments/kvm-first.json starter-xen.json=experiments/xen-grant-batch.json
+
+$(O)/gen/embedded.c: scripts/embed.sh $(wildcard schema/*.sql web/*) $(O)/gen/d3.js $(foreach s,$(SERVED),$(lastword $(subst =, ,$(s))))
 	$(call say,EMBED,$@)
 	@mkdir -p $(@D)
-	$(Q)scripts/embed.sh schema/*.sql $(wildcard web/*) >$@.tmp && mv $@.tmp $@
+	$(Q)scripts/embed.sh schema/*.sql $(wildcard web/*) web/d3.js=$(O)/gen/d3.js $(addprefix web/,$(SERVED)) >$@.tmp && mv $@.tmp $@
 
 $(O)/gen/embedded.o: $(O)/gen/embedded.c
 	$(Q)$(CC) $(BASE_CFLAGS) $(CFLAGS) -c -o $@ $<
@@ -172,7 +181,7 @@ check: setup
 	@$(MAKE) --no-print-directory all image unit-programs
 	@$(MAKE) --no-print-directory kernels KERNELS="$(TEST_KERNELS)"
 	@$(MAKE) --no-print-directory xen-arms xen-image XEN_ARMS="$(TEST_XEN)"
-	@$(MAKE) --no-print-directory prove TESTS="$(UNIT_TESTS) tests/functional tests/kernel tests/xen tests/machine"
+	@$(MAKE) --no-print-directory prove TESTS="$(UNIT_TESTS) tests/functional tests/browser tests/kernel tests/xen tests/machine"
 
 TEST_KERNELS = $(KERNELS) kvm-noclear kvm-plain kvm-panic kvm-hang
 TEST_XEN     = $(addprefix xen-,base batch noflush failflush)
@@ -186,12 +195,14 @@ unit: $(UNIT_TESTS)
 	@$(MAKE) --no-print-directory prove TESTS="$(UNIT_TESTS)"
 functional: all unit-programs
 	@$(MAKE) --no-print-directory prove TESTS=tests/functional
+browser: all
+	@$(MAKE) --no-print-directory prove TESTS=tests/browser
 machine: all image
 	@$(MAKE) --no-print-directory kernels KERNELS="$(TEST_KERNELS)"
 	@$(MAKE) --no-print-directory xen-arms xen-image XEN_ARMS="$(TEST_XEN)"
 	@$(MAKE) --no-print-directory prove TESTS="tests/machine"
 
-bench: all $(O)/tests/bench/record $(O)/tests/bench/bench_store
+bench: all $(addprefix $(O)/tests/bench/,record bench_store bench_result)
 	@O=$(O) tests/bench/store.sh
 
 $(O)/tests/bench/%: tests/bench/%.c $(LIB_OBJS)
@@ -224,7 +235,7 @@ lint:
 	$(Q)cppcheck --quiet --std=c11 --enable=warning,performance,portability --inline-suppr --error-exitcode=1 \
 		--suppress=missingIncludeSystem --suppress=normalCheckLevelMaxBranches -Idaemon -j2 daemon kernel/workload \
 		$(wildcard xen/workload)
-	$(Q)shellcheck scripts/*.sh scripts/build/*.sh scripts/setup kernel/*.sh xen/*.sh tests/bench/*.sh .ci/run
+	$(Q)shellcheck scripts/*.sh scripts/build/*.sh scripts/setup kernel/*.sh xen/*.sh tests/bench/*.sh tests/browser/*.sh .ci/run
 	$(Q)scripts/kernel-doc.sh $(filter %.c,$(LINT_C))
 
 PREFIX ?= /usr/local
@@ -240,4 +251,4 @@ help:
 	@echo 'make run        set up, run a first experiment, serve the dashboard on 127.0.0.1:8210'
 	@echo 'make check      set up, build all, pass all tests'
 	@echo 'make xen        build what the experiments on Xen need'
-	@echo 'make all | kernels | image | xen-arms | xen-image | unit | functional | machine | bench | asan | tsan | fuzz | lint | install | clean'
+	@echo 'make all | kernels | image | xen-arms | xen-image | unit | functional | browser | machine | bench | asan | tsan | fuzz | lint | install | clean'

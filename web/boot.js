@@ -2,7 +2,7 @@
 // One boot: how it ended, its runs, its environment, its console.
 
 import { get, pageId, start } from "/api.js";
-import { badge, definitions, el, emulatedBanner, fill, link, num, table } from "/dom.js";
+import { badge, definitions, el, emulatedBanner, fill, link, num, sections, table } from "/dom.js";
 import * as format from "/format.js";
 
 const TAIL_LINES = 3000;
@@ -49,12 +49,6 @@ function drawRuns({ runs, clock }) {
 		])));
 }
 
-function flatten(object, prefix = "") {
-	return Object.entries(object || {}).flatMap(([name, value]) => value !== null && typeof value === "object" && !Array.isArray(value)
-		? flatten(value, `${prefix}${name}.`)
-		: [[`${prefix}${name}`, Array.isArray(value) ? value.join(" ") : value === null ? "–" : String(value)]]);
-}
-
 function drawEnvironment(boot) {
 	const mono = text => text && el("span", { class: "mono" }, text);
 
@@ -64,9 +58,9 @@ function drawEnvironment(boot) {
 			...(boot.hypervisor ? [["Hypervisor", boot.hypervisor], ["Its build-id", mono(boot.hypervisor_build_id)]] : []), ["Boot id", mono(boot.boot_id)],
 			["Command line", mono(boot.cmdline)], ["Environment key", mono(boot.environment_key)]]),
 		boot.environment ? el("h3", {}, "Must match between arms") : null,
-		boot.environment ? definitions(flatten(boot.environment)) : null,
+		boot.environment ? definitions(format.flatten(boot.environment)) : null,
 		boot.observed ? el("h3", {}, "Recorded, not matched") : null,
-		boot.observed ? definitions(flatten(boot.observed)) : null);
+		boot.observed ? definitions(format.flatten(boot.observed)) : null);
 }
 
 // Empty for all of it, else what the API's ?source= takes.
@@ -88,7 +82,6 @@ function sourceChoice() {
 async function drawConsole() {
 	const address = `/api/v1/boots/${id}/console${source ? `?source=${source}` : ""}`;
 	const response = await fetch(address);
-	const section = document.getElementById("console-section");
 
 	if (!response.ok)
 		return;
@@ -97,14 +90,15 @@ async function drawConsole() {
 	const hidden = Math.max(0, lines.length - TAIL_LINES);
 
 	hasXen ||= text.includes("] (XEN) ");
-	document.getElementById("console").textContent = lines.slice(hidden).join("\n");
-	document.getElementById("console-note").replaceChildren(
-		...(hasXen ? [sourceChoice(), " "] : []),
-		`${format.count(lines.length)} lines, each with the host's seconds since power-on${hidden ? `; the last ${TAIL_LINES} are shown` : ""}. `,
-		link(address, "As text"));
-	section.hidden = false;
+	fill("console",
+		el("h2", {}, "Console"),
+		el("p", { class: "quiet" }, hasXen ? [sourceChoice(), " "] : null,
+			`${format.count(lines.length)} lines, each with the host's seconds since power-on${hidden ? `; the last ${TAIL_LINES} are shown` : ""}. `,
+			link(address, "As text")),
+		el("pre", { class: "console", tabindex: "0", "aria-label": "Console text" }, lines.slice(hidden).join("\n")));
 }
 
+sections("head", "runs", "console", "environment");
 start(async () => {
 	const boot = await get(`/api/v1/boots/${id}`);
 

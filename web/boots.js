@@ -1,38 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // The boots in the order of the plan: a strip by rounds, and a table with how each one ended.
 
-import { badge, el, fill, link, num, stateClass, table } from "/dom.js";
+import { badge, el, fill, link, num, table } from "/dom.js";
 import * as format from "/format.js";
+import { bootChip, strip } from "/strip.js";
+import { timeline } from "/timeline.js";
 
 let tableOpen = false;
-
-function slotState(slot) {
-	const last = slot.attempts.at(-1);
-
-	return slot.state === "void" ? last?.state || "void" : last?.state || "planned";
-}
-
-function chip(slot) {
-	const last = slot.attempts.at(-1);
-	const state = slotState(slot);
-	const attributes = {
-		class: `badge ${stateClass(state)}`,
-		title: `${slot.position}. ${slot.arm}: ${state}${slot.reason ? `, ${slot.reason}` : ""}`,
-	};
-	const text = state === "ok" ? slot.arm : `${slot.arm}: ${state}`;
-
-	return last ? el("a", { ...attributes, href: `/boots/${last.boot}` }, text) : el("span", attributes, slot.arm);
-}
-
-function strip(slots) {
-	const rounds = new Map();
-
-	for (const slot of slots)
-		rounds.set(slot.round, [...(rounds.get(slot.round) || []), slot]);
-	return el("ol", { class: "strip", "aria-label": "Boots by round" }, [...rounds].map(([round, members]) =>
-		el("li", {}, el("span", { class: "round" }, `round ${round}`),
-			el("ol", {}, members.map(slot => el("li", {}, chip(slot)))))));
-}
 
 function rowsOf(slot) {
 	if (!slot.attempts.length)
@@ -50,7 +24,7 @@ function rowsOf(slot) {
 	]);
 }
 
-export function drawBoots(slots) {
+export function drawBoots(slots, { void_pairs: voids }) {
 	const all = el("details", { open: tableOpen }, el("summary", {}, "Each boot"),
 		table("Boots", "in the order of the plan · times: the lab's clock", [{ text: "#", class: "num" }, { text: "Round", class: "num" }, "Arm", "End state",
 			{ text: "To ready", class: "num" }, { text: "Took", class: "num" }, { text: "Runs", class: "num" },
@@ -62,5 +36,5 @@ export function drawBoots(slots) {
 	fill("boots",
 		el("h2", {}, "Boots"),
 		el("p", { class: "quiet" }, "In the order of the plan, which was drawn and sealed before the first boot."),
-		strip(slots), all);
+		timeline(slots, voids), strip(slots, bootChip), all);
 }

@@ -18,6 +18,12 @@ export function fill(id, ...children) {
 	document.getElementById(id).replaceChildren(...children.flat().filter(Boolean));
 }
 
+// The page's parts, in order; the first one says that something is coming.
+export function sections(...ids) {
+	document.getElementById("main").replaceChildren(...ids.map((id, i) =>
+		el("div", { id }, i ? null : el("p", { class: "quiet" }, "Loading …"))));
+}
+
 let captions = 0;
 
 // head: column titles, each a string or { text, class }. rows: arrays of cells, each a string, a node
@@ -41,6 +47,11 @@ export function table(caption, note, head, rows, wide = false) {
 				row.map((content, i) => i === 0
 					? cell(content, "th", { scope: "row" })
 					: cell(content, "td", {})))))));
+}
+
+// The header of a row that goes on with the one above: for eyes it is empty.
+export function again(text) {
+	return el("th", { scope: "row" }, el("span", { class: "hidden" }, text));
 }
 
 export function num(content, extra = "") {
@@ -80,9 +91,13 @@ export function definitions(pairs) {
 		.map(([name, value]) => [el("dt", {}, name), el("dd", {}, value)]).flat());
 }
 
+// Marks the page in the navigation, or the list that it is below.
 export function markPage() {
+	const here = location.pathname;
+	const list = here.startsWith("/boots/") || here.startsWith("/experiments/") ? "/" : `/${here.split("/")[1]}`;
+
 	for (const a of document.querySelectorAll(".top nav a")) {
-		if (a.getAttribute("href") === location.pathname)
-			a.setAttribute("aria-current", "page");
+		if (a.getAttribute("href") === list)
+			a.setAttribute("aria-current", here === list ? "page" : "true");
 	}
 }

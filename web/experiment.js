@@ -3,17 +3,23 @@
 
 import { get, getAll, pageId, start } from "/api.js";
 import { drawBoots } from "/boots.js";
-import { badge, el, emulatedBanner, fill, link } from "/dom.js";
+import { drawCounters } from "/counters.js";
+import { badge, definitions, el, emulatedBanner, fill, link, sections } from "/dom.js";
+import { drawEcdf } from "/ecdf.js";
 import * as format from "/format.js";
 import { drawPlan } from "/plan.js";
+import { drawProgress } from "/progress.js";
 import { drawResults, drawValues } from "/results.js";
 import { drawTrouble } from "/trouble.js";
+import { drawVerdict } from "/verdict.js";
 
 const id = pageId();
 const base = `/api/v1/experiments/${id}`;
+const REPORTS = [["text", "text"], ["csv", "CSV"], ["json", "JSON"], ["benchstat", "benchstat"]];
 
 function drawHead(experiment, results) {
 	const { measuring, deterministic } = results;
+	const live = ["queued", "running"].includes(experiment.state);
 	const measured = deterministic ? `${format.duration(measuring.measure_ns / 1e9)} of the machine's time measured`
 		: `${format.share(measuring.measure_ns, measuring.wall_ns)} of it measuring`;
 
@@ -27,32 +33,15 @@ function drawHead(experiment, results) {
 			experiment.started && el("span", {}, `started ${format.time(experiment.started)}`),
 			results.clock && el("span", {}, `clock: ${results.clock}`),
 			measuring.wall_ns && el("span", {}, `took ${format.duration(measuring.wall_ns / 1e9)}, ${measured}`),
-			link(`${base}/report`, "Text report"),
-			link(`${base}/results`, "JSON")),
+			results.kind === "aa" && el("span", {}, "A/A: both arms are one build")),
+		el("p", { class: "meta" }, el("span", {}, "Report:"), REPORTS.map(([name, text]) => link(`${base}/report?format=${name}`, text)),
+			link(`/compare?a=${id}`, "Compare with another"),
+			link(`/schedule?from=${id}`, "Schedule a copy"),
+			live && link(`/experiments/${id}/live`, "Watch it live")),
 		experiment.reason ? el("p", { class: "banner" }, experiment.reason) : null,
+		results.origin ? el("details", { class: "card" }, el("summary", {}, "Imported from an archive of another labd"),
+			definitions(format.flatten(results.origin))) : null,
 		emulatedBanner(experiment.emulated, results.deterministic));
-}
-
-function drawProgress(progress) {
-	if (progress.state !== "running" && progress.state !== "queued") {
-		fill("progress");
-		return;
-	}
-	const { runs_done: done, runs_total: total, current } = progress;
-	const percent = total ? Math.floor(100 * done / total) : 0;
-	const where = current
-		? `Round ${current.round}, ${current.arm}, boot ${current.position} of ${progress.boots_total}` +
-			(current.scenario ? `: running ${current.scenario}` : ": booting")
-		: progress.state === "queued" ? `Waiting; ${progress.ahead} ahead` : "Between boots: storing";
-	const left = progress.eta_s === null ? "time left is known after the first boot"
-		: progress.eta_s < 60 ? "less than a minute left"
-		: `about ${format.duration(progress.eta_s)} left`;
-
-	fill("progress", el("div", { class: "card" },
-		el("p", {}, el("strong", {}, `${percent} %`), ` · ${done} of ${total} runs · ${left}`),
-		el("progress", { class: "bar", max: total || 1, value: done, "aria-label": "Runs done" }),
-		el("p", { class: "quiet" }, where,
-			current ? [" · ", link(`/boots/${current.boot}`, `boot ${current.boot}`)] : null)));
 }
 
 async function draw() {
@@ -61,9 +50,12 @@ async function draw() {
 
 	drawHead(experiment, results);
 	drawProgress(experiment.progress);
+	drawVerdict(experiment, results);
 	drawResults(experiment, results);
 	drawValues(experiment, results);
-	drawBoots(boots);
+	drawEcdf(experiment, results);
+	drawCounters(experiment, results);
+	drawBoots(boots, results);
 	drawTrouble(results);
 	drawPlan(experiment, results);
 	return experiment;
@@ -89,6 +81,8 @@ function follow(experiment) {
 	});
 }
 
+sections("head", "progress", "verdict", "results", "values", "ecdf", "counters", "boots", "trouble", "plan");
+document.getElementById("progress").setAttribute("aria-live", "polite");
 start(async () => {
 	const experiment = await draw();
 

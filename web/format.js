@@ -41,6 +41,16 @@ export function number(value, scale) {
 	return scaled === 0 ? "0" : scaled.toFixed(scale.decimals);
 }
 
+// A number with its unit.
+export function quantity(value, scale) {
+	return value === null || value === undefined || !scale.unit ? number(value, scale) : `${number(value, scale)} ${scale.unit}`;
+}
+
+// An interval of order statistics; one without an upper end says why.
+export function bounds(low, high, scale) {
+	return high === null || high === undefined ? "no upper bound below 3688 values" : `${number(low, scale)} to ${number(high, scale)}`;
+}
+
 export function delta(fraction) {
 	if (fraction === null || fraction === undefined)
 		return "–";
@@ -49,6 +59,28 @@ export function delta(fraction) {
 		return "0.0 %";
 	const sign = percent < 0 ? "−" : "+";
 	return `${sign}${Math.abs(percent).toFixed(1)} %`;
+}
+
+// A size without a sign.
+export function percent(fraction) {
+	return fraction === null || fraction === undefined ? "–" : `${(fraction * 100).toFixed(1)} %`;
+}
+
+// A level of confidence.
+export function level(fraction, decimals = 1) {
+	return `${Number((fraction * 100).toFixed(decimals))} %`;
+}
+
+export function interval(low, high) {
+	return `${delta(low).replace(" %", "")} to ${delta(high)}`;
+}
+
+export function p(value) {
+	return value === null || value === undefined ? "–" : value >= 0.0001 || value === 0 ? value.toFixed(4) : value.toExponential(1);
+}
+
+export function plural(n, what) {
+	return `${count(n)} ${what}${n === 1 ? "" : "s"}`;
 }
 
 export function count(value) {
@@ -81,4 +113,12 @@ export function time(text) {
 // A part of a whole, both in the same unit.
 export function share(part, whole) {
 	return whole > 0 ? `${Math.round(100 * part / whole)} %` : "–";
+}
+
+// [name, text] of each leaf of an object, with dots between the keys.
+export function flatten(object, prefix = "") {
+	return Object.entries(object || {}).flatMap(([name, value]) => value !== null && typeof value === "object" && !Array.isArray(value)
+		? flatten(value, `${prefix}${name}.`)
+		: [[`${prefix}${name}`, Array.isArray(value) ? value.map(member => typeof member === "object" ? JSON.stringify(member) : member).join(" ")
+			: value === null ? "–" : String(value)]]);
 }

@@ -19,7 +19,22 @@ function builds(arms) {
 			proof(manifest)]), true);
 }
 
-export function drawPlan(experiment, { measuring }) {
+// In which all boots were, or what differs between them.
+function environments(list) {
+	const flat = list.map(({ environment }) => new Map(format.flatten(environment)));
+	const differ = [...new Set(flat.flatMap(map => [...map.keys()]))].filter(name => new Set(flat.map(map => map.get(name))).size > 1);
+
+	if (!list.length)
+		return [];
+	return [el("h2", {}, "Environment"),
+		list.length === 1
+			? el("p", {}, `All ${format.plural(list[0].boots, "boot")} had the same one, key `, mono(list[0].key), ".")
+			: table("Environments", `${list.length} of them; only what differs`, ["", ...list.map(({ key }) => key.slice(0, 12))],
+				[["Boots", ...list.map(({ boots }) => String(boots))], ...differ.map(name => [name, ...flat.map(map => map.get(name) ?? "–")])]),
+		el("details", {}, el("summary", {}, "What must match between arms"), definitions([...flat[0]]))];
+}
+
+export function drawPlan(experiment, { measuring, environments: seen }) {
 	const { spec, machine_description: machine } = experiment;
 	const whose = machine?.deterministic ? " of the machine's time" : "";
 	const seconds = ns => format.duration(ns / 1e9);
@@ -27,6 +42,7 @@ export function drawPlan(experiment, { measuring }) {
 	fill("plan",
 		el("h2", {}, "Builds"),
 		builds(experiment.arms),
+		environments(seen || []),
 		el("h2", {}, "Plan and machine"),
 		definitions([
 			["Rounds", `${spec.rounds}, each boots every arm once; ${spec.repeats ?? 1} run of each scenario per boot`],

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // The tables of results: medians and deltas, the tails with their n, and all values behind them.
 
-import { el, fill, link, num, table } from "/dom.js";
+import { cellButton } from "/cell.js";
+import { dotPanels } from "/dots.js";
+import { again, el, fill, link, num, table } from "/dom.js";
 import * as format from "/format.js";
+import { verdictBadge, verdictClass } from "/verdict.js";
 
 let chosen = null; // metric whose values are shown; survives redrawing
 let moreOpen = false;
@@ -30,36 +33,58 @@ function missing(metric, samples) {
 	return [...reasons].map(([reason, n]) => el("p", { class: "quiet" }, `No value in ${n} runs: ${reason}.`));
 }
 
-function metricTable(experiment, metric, results, compares, clock) {
+// What a cell shows under its median.
+function under(metric, result, scale) {
+	if (!isTail(metric))
+		return el("small", {}, `n = ${result.n}`);
+	return [el("small", {}, `n = ${format.count(result.n_events)}`), metric.agg === "p99.9"
+		? el("small", { class: "bounds" }, result.high === null && result.n_events >= 3688 ? "95 %: not every boot has an upper bound"
+			: `95 %: ${format.bounds(result.low, result.high, scale)}`) : null];
+}
+
+function verdictCell(pair, inFamily) {
+	if (pair?.verdict)
+		return el("td", {}, verdictBadge(pair.verdict), pair.p_holm === null ? null : el("small", {}, `Holm p ${format.p(pair.p_holm)}`));
+	return el("td", { class: "quiet" }, inFamily ? "not yet" : "descriptive");
+}
+
+// An arm a column; beside each but the first its delta, and beside the family's arm its verdicts.
+function metricTable(experiment, metric, data) {
 	const arms = experiment.arms.map(arm => arm.name);
-	const rows = results.filter(row => row.metric === metric.name);
+	const { family, clock, deterministic } = data;
+	const rows = data.results.filter(row => row.metric === metric.name);
 	const scale = format.chooseScale(metric.unit, rows.map(row => row.median));
 	const find = index(rows);
-	const compare = index(compares.filter(row => row.metric === metric.name));
-	const verdicts = compares.some(row => row.metric === metric.name && row.verdict);
+	const compare = index(data.compare.filter(row => row.metric === metric.name));
+	const samples = data.samples.filter(sample => sample.metric === metric.name);
+	const judged = family?.metrics.includes(metric.name) ? family.arm : null;
 	const head = ["Scenario"];
 
 	for (const [i, arm] of arms.entries()) {
 		head.push({ text: arm, class: "num" });
 		if (i)
 			head.push({ text: "delta", class: "num" });
-		if (i && verdicts)
+		if (arm === judged)
 			head.push("Verdict");
 	}
-	return table(metric.name, note(metric, scale, clock), head, experiment.scenarios.map(({ name }) => {
-		const row = [name];
+	const about = [note(metric, scale, clock), isTail(metric) && "n: events of a boot", !judged && "descriptive"].filter(Boolean).join(" · ");
+	return table(metric.name, about, head, experiment.scenarios.map(({ name: scenario }) => {
+		const row = [scenario];
 
 		for (const [i, arm] of arms.entries()) {
-			const result = find.get(key(metric.name, name, arm));
-			const pair = compare.get(key(metric.name, name, arm));
-			const events = isTail(metric) && result?.n ? el("small", {}, `n = ${format.count(result.n_events)}`) : null;
+			const result = find.get(key(metric.name, scenario, arm));
+			const pair = compare.get(key(metric.name, scenario, arm));
+			const mine = samples.filter(sample => sample.scenario === scenario && sample.arm === arm);
+			const value = result?.n ? format.quantity(result.median, scale) : "–";
 
-			row.push(num([result?.n ? format.number(result.median, scale) : "–", events].filter(Boolean)));
+			row.push(num([mine.length ? cellButton({ metric, scenario, arm, scale, result, pair, samples: mine, deterministic }, value) : value,
+				result?.n ? under(metric, result, scale) : null].flat().filter(Boolean)));
 			if (i)
 				row.push(num([format.delta(pair?.delta),
-					pair?.n_pairs ? el("small", {}, `${pair.n_lower}/${pair.n_pairs} lower`) : null].filter(Boolean), "delta"));
-			if (i && verdicts)
-				row.push(pair?.verdict || "–");
+					pair?.n_pairs ? el("small", {}, `${pair.n_lower}/${pair.n_pairs} lower`) : null].filter(Boolean),
+				`delta ${verdictClass(pair?.verdict)}`));
+			if (arm === judged)
+				row.push(verdictCell(pair, family.scenarios.includes(scenario)));
 		}
 		return row;
 	}));
@@ -85,7 +110,7 @@ function pairedTable(experiment, metric, compares, { clock, deterministic }) {
 	for (const { name: scenario } of experiment.scenarios) {
 		for (const [i, { name: arm }] of others.entries()) {
 			const pair = compare.get(key(metric.name, scenario, arm));
-			const row = [i ? el("th", { scope: "row" }, el("span", { class: "quiet" }, "")) : scenario, arm,
+			const row = [i ? again(scenario) : scenario, arm,
 				num(format.delta(pair?.paired_delta), "delta"), of(pair, pair?.n_lower), of(pair, pair?.n_equal),
 				of(pair, pair?.n_higher), num(range(pair))];
 
@@ -111,14 +136,16 @@ function pairedSection(experiment, metrics, { compare, ...machine }) {
 		metrics.map(metric => pairedTable(experiment, metric, compare, machine))].flat();
 }
 
-export function drawResults(experiment, { results, compare, samples, clock, deterministic }) {
+export function drawResults(experiment, data) {
+	const { results, compare, samples, clock, deterministic } = data;
+
 	if (!results.some(row => row.n)) {
 		fill("results", el("h2", {}, "Results"), el("p", { class: "quiet" }, samples.length
 			? "No run counts so far; why is said below." : "No run has been stored yet."));
 		return;
 	}
 	const { metrics } = experiment;
-	const draw = metric => [metricTable(experiment, metric, results, compare, clock), ...missing(metric, samples)];
+	const draw = metric => [metricTable(experiment, metric, data), ...missing(metric, samples)];
 	const plain = metrics.filter(metric => !isTail(metric));
 	const first = plain.filter(metric => metric.primary);
 	const shown = first.length ? first : plain.slice(0, 1);
@@ -136,11 +163,11 @@ export function drawResults(experiment, { results, compare, samples, clock, dete
 		el("h2", {}, "Results"),
 		deterministic ? paired : null,
 		deterministic && paired.length ? el("h3", {}, "Medians") : null,
-		el("p", { class: "quiet" }, `Median of the boots' values, one per round; delta against ${experiment.arms[0].name} over the rounds in which both count.`),
+		el("p", { class: "quiet" }, `Median of the boots' values, one per round; delta against ${experiment.arms[0].name} over the rounds in which both count. A figure opens its values, runs, boots and captures.`),
 		shown.flatMap(draw),
 		deterministic ? null : paired,
 		tails.length ? el("h3", {}, "Tails") : null,
-		tails.length ? el("p", { class: "quiet" }, "Median of the boots' percentiles, nearest rank of the raw values; n is the events of a boot.") : null,
+		tails.length ? el("p", { class: "quiet" }, "Median of the boots' percentiles, nearest rank of the raw values; with the 95 % interval of order statistics of a boot.") : null,
 		tails.flatMap(draw),
 		rest.length ? more : null);
 }
@@ -169,7 +196,7 @@ function valueTable(experiment, metric, { samples, clock, deterministic }) {
 	}
 	for (const { name: scenario } of experiment.scenarios) {
 		for (const [i, { name: arm }] of experiment.arms.entries()) {
-			const row = [i ? el("th", { scope: "row" }, el("span", { class: "quiet" }, "")) : scenario, arm];
+			const row = [i ? again(scenario) : scenario, arm];
 
 			for (let round = 1; round <= rounds; round++) {
 				const here = cells.get(key(scenario, arm, round)) || [];
@@ -202,12 +229,18 @@ export function drawValues(experiment, results) {
 	const place = el("div");
 	const select = el("select", { id: "metric" }, metrics.map(metric =>
 		el("option", { value: metric.name, selected: metric.name === chosen }, metric.name)));
-	const draw = () => place.replaceChildren(valueTable(experiment, metrics.find(m => m.name === chosen), results));
+	const draw = () => {
+		const metric = metrics.find(m => m.name === chosen);
+
+		place.replaceChildren(dotPanels(experiment, metric, results), valueTable(experiment, metric, results));
+	};
 
 	select.addEventListener("change", () => {
 		chosen = select.value;
 		draw();
 	});
 	draw();
-	fill("values", el("h2", {}, "All values"), el("p", {}, el("label", { for: "metric" }, "Metric "), select), place);
+	fill("values", el("h2", {}, "All values"),
+		el("p", { class: "quiet" }, "A dot is a run of a boot; lines join the arms of a round, the bar is the median, and a hollow dot is of a void pair."),
+		el("p", {}, el("label", { for: "metric" }, "Metric "), select), place);
 }

@@ -36,5 +36,6 @@ export function drawTrouble(results) {
 		rings.incomplete.length ? el("p", { class: "banner" }, rings.incomplete.length > 1
 			? `The captures of runs ${rings.incomplete.join(", ")} are not complete.`
 			: `The capture of run ${rings.incomplete[0]} is not complete.`) : null,
-		lost.length ? losses(lost) : null);
+		lost.length ? losses(lost) : null,
+		results.losses_total > lost.length ? el("p", { class: "quiet" }, `The first ${format.count(lost.length)} of ${format.count(results.losses_total)} losses; the SQL page has all.`) : null);
 }

@@ -14,6 +14,7 @@
 
 #define REPLY_MAX (256u << 20)
 #define TOKEN_MAX 256
+#define SPEC_MAX (2u << 20)
 #define CONNECT_S 10
 #define LOW_SPEED_S 120
 #define POLL_US 300000
@@ -105,9 +106,9 @@ static int read_token(const struct ctl *ctl, char ret_header[TOKEN_MAX + 32])
 	return 0;
 }
 
-/* @body: NULL for a GET. */
+/* @body: NULL for a GET. @optional: what is not there is -ENOENT, and no mistake. */
 static int request(const struct ctl *ctl, const char *path, const char *body, size_t length,
-		   struct reply *ret_reply)
+		   bool optional, struct reply *ret_reply)
 {
 	char authorization[TOKEN_MAX + 32], *url = NULL;
 	struct curl_slist *headers = NULL;
@@ -147,6 +148,8 @@ static int request(const struct ctl *ctl, const char *path, const char *body, si
 	if (code != CURLE_OK) {
 		ctl_fail("labd at %s cannot be reached: %s", ctl->url, curl_easy_strerror(code));
 		ret = -ECONNREFUSED;
+	} else if (status == 404 && optional) {
+		ret = -ENOENT;
 	} else if (status >= 300) {
 		client_problem(ctl, status, reply.body);
 		ret = -EPROTO;
@@ -177,18 +180,13 @@ static int parse(struct reply *reply, json_t **ret_json)
 	return 0;
 }
 
-/**
- * client_get() - read something
- * @ret_body: for the caller to free; a NUL follows it
- *
- * Return: 0, or negative errno with the reason printed.
- */
-int client_get(const struct ctl *ctl, const char *path, char **ret_body, size_t *ret_length)
+static int get(const struct ctl *ctl, const char *path, bool optional, char **ret_body,
+	       size_t *ret_length)
 {
 	struct reply reply;
 	int ret;
 
-	ret = request(ctl, path, NULL, 0, &reply);
+	ret = request(ctl, path, NULL, 0, optional, &reply);
 	if (ret)
 		return ret;
 	*ret_body = reply.body ? reply.body : strdup("");
@@ -197,13 +195,30 @@ int client_get(const struct ctl *ctl, const char *path, char **ret_body, size_t 
 	return *ret_body ? 0 : -ENOMEM;
 }
 
+/**
+ * client_get() - read something
+ * @ret_body: for the caller to free; a NUL follows it
+ *
+ * Return: 0, or negative errno with the reason printed.
+ */
+int client_get(const struct ctl *ctl, const char *path, char **ret_body, size_t *ret_length)
+{
+	return get(ctl, path, false, ret_body, ret_length);
+}
+
+/** client_find() - as client_get(), but what is not there is -ENOENT and nothing is printed */
+int client_find(const struct ctl *ctl, const char *path, char **ret_body, size_t *ret_length)
+{
+	return get(ctl, path, true, ret_body, ret_length);
+}
+
 /** client_get_json() - read a JSON value; @ret_json is a new reference */
 int client_get_json(const struct ctl *ctl, const char *path, json_t **ret_json)
 {
 	struct reply reply;
 	int ret;
 
-	ret = request(ctl, path, NULL, 0, &reply);
+	ret = request(ctl, path, NULL, 0, false, &reply);
 	return ret ? ret : parse(&reply, ret_json);
 }
 
@@ -214,8 +229,31 @@ int client_post(const struct ctl *ctl, const char *path, const char *body, size_
 	struct reply reply;
 	int ret;
 
-	ret = request(ctl, path, body, length, &reply);
+	ret = request(ctl, path, body, length, false, &reply);
 	return ret ? ret : parse(&reply, ret_json);
+}
+
+/**
+ * client_post_file() - post a spec
+ * @file: its name, "-" for stdin
+ * @ret_json: new reference
+ *
+ * Return: 0, or negative errno with the reason printed.
+ */
+int client_post_file(const struct ctl *ctl, const char *path, const char *file, json_t **ret_json)
+{
+	size_t length;
+	char *body;
+	int ret;
+
+	ret = read_file(strcmp(file, "-") ? file : "/dev/stdin", SPEC_MAX, &body, &length);
+	if (ret) {
+		ctl_fail("%s cannot be read: %s", file, strerror(-ret));
+		return ret;
+	}
+	ret = client_post(ctl, path, body, length, ret_json);
+	free(body);
+	return ret;
 }
 
 /**

@@ -44,9 +44,11 @@ struct command {
 
 /* client.c */
 int client_get(const struct ctl *ctl, const char *path, char **ret_body, size_t *ret_length);
+int client_find(const struct ctl *ctl, const char *path, char **ret_body, size_t *ret_length);
 int client_get_json(const struct ctl *ctl, const char *path, json_t **ret_json);
 int client_post(const struct ctl *ctl, const char *path, const char *body, size_t length,
 		json_t **ret_json);
+int client_post_file(const struct ctl *ctl, const char *path, const char *file, json_t **ret_json);
 int client_wait(const struct ctl *ctl, const char *path, json_t **ret_json);
 void client_problem(const struct ctl *ctl, long status, const char *body);
 int ctl_fail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
@@ -61,6 +63,8 @@ int watch_experiment(const struct ctl *ctl, int64_t id);
 
 /* One function for each subcommand. */
 int cmd_submit(const struct ctl *ctl, int argc, char **argv);
+int cmd_plan(const struct ctl *ctl, int argc, char **argv);
+int cmd_aa(const struct ctl *ctl, int argc, char **argv);
 int cmd_watch(const struct ctl *ctl, int argc, char **argv);
 int cmd_report(const struct ctl *ctl, int argc, char **argv);
 int cmd_list(const struct ctl *ctl, int argc, char **argv);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* labctl import: a capture of elsewhere. */
+/* labctl import: a capture or an experiment of elsewhere. */
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
@@ -14,6 +14,7 @@
 static int wait_for(const struct ctl *ctl, int64_t id)
 {
 	char path[64];
+	json_int_t experiment;
 	json_t *json;
 
 	snprintf(path, sizeof(path), "/api/v1/imports/%lld", (long long)id);
@@ -25,6 +26,13 @@ static int wait_for(const struct ctl *ctl, int64_t id)
 		ctl_fail("the import failed: %s", reason ? reason : "no reason given");
 		json_decref(json);
 		return CTL_ERROR;
+	}
+	experiment = json_integer_value(json_object_get(json, "experiment"));
+	if (experiment) {
+		printf("experiment %lld: %s/experiments/%lld\n", (long long)experiment, ctl->url,
+		       (long long)experiment);
+		json_decref(json);
+		return CTL_OK;
 	}
 	printf("import %lld: %lld events, %lld lost, in %s\n", (long long)id,
 	       (long long)json_integer_value(json_object_get(json, "events")),

@@ -15,16 +15,27 @@
 #define DEFAULT_URL "http://127.0.0.1:8210"
 
 static const struct command commands[] = {
+	{"plan", "FILE", "show the plan of a spec and the time it takes; store nothing",
+	 "FILE is the spec in JSON, - reads it from stdin. Prints the order of the boots, what the plan can\n"
+	 "say at best, and the time it takes by what earlier boots and runs took.\n",
+	 cmd_plan},
 	{"submit", "FILE [--watch]", "submit a spec and print the experiment's number",
 	 "FILE is the spec in JSON, - reads it from stdin. --watch follows the experiment as\n"
 	 "\"labctl watch\" does.\n",
 	 cmd_submit},
+	{"aa", "ID [--watch]", "submit an A/A experiment of an experiment's base",
+	 "Both arms are the base's build, on the same machine, with the same scenarios, trace and metrics and\n"
+	 "a new seed: what they differ by is the machine's own noise, which verdicts then have to beat.\n"
+	 "--watch follows it as \"labctl watch\" does.\n",
+	 cmd_aa},
 	{"watch", "ID", "follow an experiment to its end",
 	 "Draws a progress bar on a terminal, else prints a line for each step. Goes on by itself when\n"
 	 "labd restarts. Exits with 0 when the experiment is done, 2 when it failed or was cancelled.\n",
 	 cmd_watch},
-	{"report", "ID", "print the text report",
-	 "The report is plain text, fit for a mailing list.\n", cmd_report},
+	{"report", "ID [--format FORMAT]", "print the report",
+	 "FORMAT is text (the default, fit for a mailing list), csv (a row for each value), json or\n"
+	 "benchstat (the Go benchmark format, for \"benchstat -col arm\").\n",
+	 cmd_report},
 	{"list", "", "list experiments, newest first", "Prints number, state, boots and name.\n",
 	 cmd_list},
 	{"cancel", "ID", "end an experiment; its finished runs stay", "", cmd_cancel},
@@ -33,15 +44,16 @@ static const struct command commands[] = {
 	 "Opens lab.db read-only with the raw events of experiment ID attached as \"events\" and the\n"
 	 "parameter :experiment set to ID. With QUERY runs that and exits. Needs the data directory.\n",
 	 cmd_sql},
-	{"export", "ID [-o FILE]", "write an experiment into one archive",
+	{"export", "ID [-o FILE] [--no-captures]", "write an experiment into one archive",
 	 "The archive (FILE, by default labd-experiment-ID.tar.gz) holds the experiment's rows of lab.db,\n"
-	 "its raw events, captures, consoles, report.txt, results.json, spec.json and SHA256SUMS. Needs\n"
-	 "the data directory.\n",
+	 "its raw events, captures (with --no-captures only their hashes), consoles, its builds' manifests,\n"
+	 "series, configs and logs, report.txt, results.json, spec.json and SHA256SUMS. Another labd takes\n"
+	 "it by labctl import. Needs the data directory.\n",
 	 cmd_export},
 	{"import", "FILE [--name NAME] [--tsc-khz KHZ]",
-	 "store a capture that was recorded elsewhere",
-	 "FILE is a trace.dat or what xentrace wrote. It is read by labd: it must be on the lab host.\n"
-	 "Waits until the events are stored, which happens between two boots, and prints where. An\n"
+	 "store a capture or an experiment of elsewhere",
+	 "FILE is a trace.dat, what xentrace wrote, or an archive of labctl export. It is read by labd: it must be on the lab host.\n"
+	 "Waits until it is stored, which happens between two boots, and prints where. An\n"
 	 "xentrace file does not say how fast its TSC is: Xen's log does (\"Detected 2399.998 MHz\").\n",
 	 cmd_import},
 	{"reproduce", "RUN [--no-wait]", "do a run again and compare the two",

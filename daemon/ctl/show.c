@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Subcommands of one request: report, list, builds, cancel, submit. */
+/* Subcommands of one request: report, list, builds, cancel. */
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
@@ -9,8 +9,6 @@
 #include "base/json.h"
 #include "base/util.h"
 #include "ctl/ctl.h"
-
-#define SPEC_MAX (2u << 20)
 
 /* Foreign text on a terminal: control characters must not steer it. */
 static void put(const char *string)
@@ -22,16 +20,29 @@ static void put(const char *string)
 	}
 }
 
-/** cmd_report() - labctl report ID */
+/** cmd_report() - labctl report ID [--format FORMAT] */
 int cmd_report(const struct ctl *ctl, int argc, char **argv)
 {
-	char path[96], *body;
+	static const struct option longs[] = {{"format", required_argument, NULL, 'f'}, {0}};
+	const char *format = "text";
+	char path[128], *body;
 	size_t length;
 	int64_t id;
+	int c;
 
-	if (ctl_id(argc == 2 ? argv[1] : NULL, &id))
+	while ((c = getopt_long(argc, argv, "", longs, NULL)) != -1) {
+		if (c != 'f')
+			return CTL_ERROR;
+		format = optarg;
+	}
+	/* A name; what would be more than that in a URL is none. */
+	if (strspn(format, "abcdefghijklmnopqrstuvwxyz") != strlen(format) || strlen(format) > 32)
+		return ctl_fail("--format %s: a report's format is text, csv, json or benchstat",
+				format);
+	if (ctl_id(argc - optind == 1 ? argv[optind] : NULL, &id))
 		return CTL_ERROR;
-	snprintf(path, sizeof(path), "/api/v1/experiments/%lld/report", (long long)id);
+	snprintf(path, sizeof(path), "/api/v1/experiments/%lld/report?format=%s", (long long)id,
+		 format);
 	if (client_get(ctl, path, &body, &length))
 		return CTL_ERROR;
 	fwrite(body, 1, length, stdout);
@@ -107,38 +118,4 @@ int cmd_cancel(const struct ctl *ctl, int argc, char **argv)
 	json_decref(json);
 	printf("experiment %lld: cancelled\n", (long long)id);
 	return CTL_OK;
-}
-
-/** cmd_submit() - labctl submit FILE [--watch] */
-int cmd_submit(const struct ctl *ctl, int argc, char **argv)
-{
-	static const struct option longs[] = {{"watch", no_argument, NULL, 'w'}, {0}};
-	const char *file;
-	bool watch = false;
-	size_t length;
-	json_t *json;
-	int64_t id;
-	char *body;
-	int c, ret;
-
-	while ((c = getopt_long(argc, argv, "", longs, NULL)) != -1) {
-		if (c != 'w')
-			return CTL_ERROR;
-		watch = true;
-	}
-	if (argc - optind != 1)
-		return ctl_fail("submit takes one file; - reads from stdin");
-	file = argv[optind];
-	ret = read_file(strcmp(file, "-") ? file : "/dev/stdin", SPEC_MAX, &body, &length);
-	if (ret)
-		return ctl_fail("%s cannot be read: %s", file, strerror(-ret));
-	ret = client_post(ctl, "/api/v1/experiments", body, length, &json);
-	free(body);
-	if (ret)
-		return CTL_ERROR;
-	id = json_integer_value(json_object_get(json, "id"));
-	json_decref(json);
-	printf("experiment %lld: %s/experiments/%lld\n", (long long)id, ctl->url, (long long)id);
-	fflush(stdout);
-	return watch ? watch_experiment(ctl, id) : CTL_OK;
 }

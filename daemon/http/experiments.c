@@ -15,7 +15,7 @@
 static const char list_sql[] =
 	"WITH page AS (SELECT * FROM experiment WHERE ?2 = 0 OR id < ?2 ORDER BY id DESC LIMIT ?1)"
 	"SELECT json_object('experiments', json((SELECT json_group_array(json_object("
-	" 'id', id, 'name', name, 'machine', machine, 'subject', subject, 'state', state,"
+	" 'id', id, 'name', name, 'kind', kind, 'machine', machine, 'subject', subject, 'state', state,"
 	" 'reason', reason, 'emulated', " SQL_BOOL("emulated") ","
 	" 'arms', json((SELECT json_group_array(name) FROM (SELECT name FROM arm"
 	"   WHERE experiment = page.id ORDER BY position))),"
@@ -35,7 +35,7 @@ void experiments_list(struct request *req)
 
 /* clang-format off */
 static const char get_sql[] =
-	"SELECT json_object('id', id, 'name', name, 'machine', machine, 'subject', subject,"
+	"SELECT json_object('id', id, 'name', name, 'kind', kind, 'machine', machine, 'subject', subject,"
 	" 'state', state, 'reason', reason, 'emulated', " SQL_BOOL("emulated") ","
 	" 'machine_description', json(machine_json), 'plan_sha256', plan_sha256,"
 	" 'created', " SQL_TIME("created") ", 'started', " SQL_TIME("started") ","
@@ -107,6 +107,18 @@ void experiments_cancel(struct request *req)
 		respond_problem(req, &problem);
 	else
 		respond_location(req, MHD_HTTP_ACCEPTED, "experiments", req->id);
+}
+
+/** experiments_aa() - POST /api/v1/experiments/{id}/aa; the body is ignored */
+void experiments_aa(struct request *req)
+{
+	struct problem problem = {0};
+	int64_t id;
+
+	if (sched_aa(req->http->sched, req->id, &id, &problem))
+		respond_problem(req, &problem);
+	else
+		respond_location(req, MHD_HTTP_CREATED, "experiments", id);
 }
 
 /* clang-format off */

@@ -4,7 +4,8 @@
  *
  * A client that has nothing to send suspends its connection. libmicrohttpd does not look at a
  * suspended socket, so a client that went away is only noticed by writing to it: the heartbeat
- * thread wakes everybody every 15 seconds, whose time left is then fresh as well.
+ * thread wakes everybody every 15 seconds, whose time left is then fresh as well. In between it
+ * lets them look every second at what is not published, a console's growth.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -30,6 +31,7 @@ struct hub {
  * struct hub_client - one follower, on its hub's list
  * @suspended: cleared before the connection is resumed, so that it is resumed once
  * @changed: a HUB_CHANGE is due
+ * @ticked: a HUB_TICK is due
  */
 struct hub_client {
 	struct hub *hub;
@@ -38,7 +40,24 @@ struct hub_client {
 	int64_t experiment;
 	bool suspended;
 	bool changed;
+	bool ticked;
 };
+
+static void resume(struct hub_client *client)
+{
+	if (!client->suspended)
+		return;
+	client->suspended = false;
+	MHD_resume_connection(client->connection);
+}
+
+static void tick_clients(struct hub *hub)
+{
+	for (struct hub_client *client = hub->clients; client; client = client->next) {
+		client->ticked = true;
+		resume(client);
+	}
+}
 
 /* 0 stands for every experiment. Called with the lock held. */
 static void wake_clients(struct hub *hub, int64_t experiment)
@@ -47,23 +66,25 @@ static void wake_clients(struct hub *hub, int64_t experiment)
 		if (experiment && client->experiment != experiment)
 			continue;
 		client->changed = true;
-		if (!client->suspended)
-			continue;
-		client->suspended = false;
-		MHD_resume_connection(client->connection);
+		resume(client);
 	}
 }
 
 static void *heartbeat_main(void *arg)
 {
 	struct hub *hub = arg;
+	unsigned int seconds = 0;
 	struct timespec until;
 
 	pthread_mutex_lock(&hub->lock);
 	while (!hub->closing) {
 		clock_gettime(CLOCK_MONOTONIC, &until);
-		until.tv_sec += HUB_HEARTBEAT_S;
-		if (pthread_cond_timedwait(&hub->wake, &hub->lock, &until) == ETIMEDOUT)
+		until.tv_sec += 1;
+		if (pthread_cond_timedwait(&hub->wake, &hub->lock, &until) != ETIMEDOUT)
+			continue;
+		if (++seconds % HUB_HEARTBEAT_S)
+			tick_clients(hub);
+		else
 			wake_clients(hub, 0);
 	}
 	pthread_mutex_unlock(&hub->lock);
@@ -152,6 +173,7 @@ int hub_join(struct hub *hub, struct MHD_Connection *connection, int64_t experim
 	client->experiment = experiment;
 	client->suspended = false;
 	client->changed = true;
+	client->ticked = false;
 
 	pthread_mutex_lock(&hub->lock);
 	if (hub->closing) {
@@ -201,8 +223,11 @@ enum hub_news hub_wait(struct hub_client *client)
 	if (hub->closing) {
 		news = HUB_CLOSE;
 	} else if (client->changed) {
-		client->changed = false;
+		client->changed = client->ticked = false;
 		news = HUB_CHANGE;
+	} else if (client->ticked) {
+		client->ticked = false;
+		news = HUB_TICK;
 	} else {
 		client->suspended = true;
 		MHD_suspend_connection(client->connection);

@@ -25,6 +25,7 @@ void hub_leave(struct hub_client *client);
 
 enum hub_news {
 	HUB_WAIT,   /* nothing: the connection is suspended and resumes with the next change */
+	HUB_TICK,   /* a second has passed: what nobody publishes may have changed */
 	HUB_CHANGE, /* something may have changed since the last HUB_CHANGE, or the client is new */
 	HUB_CLOSE,  /* the server ends */
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* /api/v1/imports: captures that were recorded elsewhere. */
+/* /api/v1/imports: captures that were recorded elsewhere, and experiments of other labds. */
 #include "http/request.h"
 #include "plan/sched.h"
 #include "store/db.h"
@@ -7,7 +7,7 @@
 #define IMPORT_JSON                                                                           \
 	"json_object('id', id, 'name', name, 'path', path, 'state', state, 'reason', reason," \
 	" 'capture', capture, 'sha256', sha256, 'events', events, 'lost', lost,"              \
-	" 'database', database, 'created', " SQL_TIME("created") ")"
+	" 'database', database, 'experiment', experiment, 'created', " SQL_TIME("created") ")"
 
 /* clang-format off */
 static const char list_sql[] =
@@ -36,7 +36,7 @@ void imports_get(struct request *req)
 }
 
 /**
- * imports_create() - POST /api/v1/imports {"path": "/abs/trace.dat", "name": …}
+ * imports_create() - POST /api/v1/imports {"path": "/abs/file", "name": …}
  *
  * The work is done between boots: the answer says where to look for its end.
  */

@@ -2,6 +2,7 @@
 /* Numbers for people. Pure. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/util.h"
@@ -94,6 +95,55 @@ void num_delta(char ret_text[NUMFMT_MAX], double fraction)
 		snprintf(ret_text, NUMFMT_MAX, "%+.1f%%", percent);
 	else
 		snprintf(ret_text, NUMFMT_MAX, "x%.4g", fraction + 1);
+}
+
+/** num_change() - an interval of signed fractions: "-85.1..-84.0%", "-" when an end is NAN */
+void num_change(char ret_text[NUMFMT_MAX], double low, double high)
+{
+	if (isnan(low) || isnan(high))
+		snprintf(ret_text, NUMFMT_MAX, "-");
+	else if (fabs(low) < 99.9995 && fabs(high) < 99.9995)
+		snprintf(ret_text, NUMFMT_MAX, "%+.1f..%+.1f%%", 100 * low, 100 * high);
+	else
+		snprintf(ret_text, NUMFMT_MAX, "x%.4g..x%.4g", low + 1, high + 1);
+}
+
+/** num_percent() - a fraction that has no direction, or "-" for NAN: 0.0182 is "1.82 %" */
+void num_percent(char ret_text[NUMFMT_MAX], double fraction)
+{
+	double percent = fraction * 100;
+
+	if (isnan(fraction))
+		snprintf(ret_text, NUMFMT_MAX, "-");
+	else
+		snprintf(ret_text, NUMFMT_MAX, "%.3g %%", percent);
+}
+
+/** num_p() - a probability as tables have it: ".0079", "1.1e-05", "1"; "-" for NAN */
+void num_p(char ret_text[NUMFMT_MAX], double p)
+{
+	char text[NUMFMT_MAX];
+
+	if (isnan(p))
+		snprintf(ret_text, NUMFMT_MAX, "-");
+	else if (p > 0 && p < 0.001)
+		snprintf(ret_text, NUMFMT_MAX, "%.1e", p);
+	else if (p >= 0.99995)
+		snprintf(ret_text, NUMFMT_MAX, "%.4g", p);
+	else {
+		snprintf(text, sizeof(text), "%.4f", p);
+		snprintf(ret_text, NUMFMT_MAX, "%s", text + 1);
+	}
+}
+
+/** num_exact() - the fewest digits that read back as the very same double */
+void num_exact(char ret_text[NUMFMT_MAX], double value)
+{
+	for (int digits = 15; digits <= 17; digits++) {
+		snprintf(ret_text, NUMFMT_MAX, "%.*g", digits, value);
+		if (strtod(ret_text, NULL) == value)
+			return;
+	}
 }
 
 /** num_duration() - "9 min 19 s", "3.5 s", "250 ms" */

@@ -23,6 +23,10 @@ void num_scale_choose(struct num_scale *ret_scale, const char *unit, const doubl
 		      size_t n);
 void num_format(char ret_text[NUMFMT_MAX], const struct num_scale *scale, double value);
 void num_delta(char ret_text[NUMFMT_MAX], double fraction);
+void num_change(char ret_text[NUMFMT_MAX], double low, double high);
+void num_percent(char ret_text[NUMFMT_MAX], double fraction);
+void num_p(char ret_text[NUMFMT_MAX], double p);
+void num_exact(char ret_text[NUMFMT_MAX], double value);
 void num_duration(char ret_text[NUMFMT_MAX], int64_t ns);
 
 #endif

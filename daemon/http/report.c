@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/util.h"
 #include "http/numfmt.h"
 #include "http/report.h"
 #include "http/request.h"
@@ -61,6 +62,15 @@ static int put_head(struct report *report, sqlite3_stmt *stmt)
 		     *report_column(stmt, 6) ? ", " : "", report_column(stmt, 6));
 	if (*report->clock)
 		report_field(report, "clock", "%s", report->clock);
+	report_field(report, "spread", "%s",
+		     report->deterministic
+			     ? "sensitivity: rounds differ by their seeds alone"
+			     : "noise: rounds differ by what the machine does beside the workload");
+	report_field(report, "kind", "%s",
+		     report->aa ? "A/A: both arms are one build, to learn the machine's noise"
+				: "A/B: each arm is compared with the first");
+	if (*report_column(stmt, 16))
+		report_field(report, "origin", "imported: %s", report_column(stmt, 16));
 	report_field(report, "plan",
 		     "%zu rounds; each boots %zu arms and runs %zu scenarios%s%s per boot",
 		     report->rounds, report->n_arms, report->n_scenarios,
@@ -80,8 +90,8 @@ static int put_head(struct report *report, sqlite3_stmt *stmt)
 	return 0;
 }
 
-/** report_head() - what was done, where and when; -ENOENT without such an experiment */
-int report_head(struct report *report)
+/* What was done, where and when. */
+static int report_head(struct report *report)
 {
 	static const char sql[] =
 		"WITH b AS (SELECT coalesce(sum(b.hello - b.started), 0) AS boot_ns FROM slot s"
@@ -94,49 +104,100 @@ int report_head(struct report *report)
 		"  json_extract(machine_json, '$.bochs_version')), json_extract(spec, '$.seed'),"
 		" coalesce(json_extract(spec, '$.repeats'), 1), plan_sha256,"
 		" datetime(started / 1000000000, 'unixepoch') || ' UTC', ended - started, r.measure_ns,"
-		" b.boot_ns, r.ship_ns, r.ingest_ns FROM experiment, b, r WHERE id = ?1";
-	size_t rows;
-	int ret;
+		" b.boot_ns, r.ship_ns, r.ingest_ns,"
+		" (SELECT group_concat(fullkey || ' ' || atom, ', ') FROM (SELECT substr(fullkey, 3) AS fullkey, atom"
+		"  FROM json_tree(origin_json) WHERE atom IS NOT NULL)) FROM experiment, b, r WHERE id = ?1";
 
-	ret = report_rows(report, sql, put_head, &rows);
-	return ret ?: rows ? 0 : -ENOENT;
+	return report_rows(report, sql, put_head, NULL);
 }
 
-static int write_report(struct report *report, const char *data_dir)
+static int report_text(struct report *report)
 {
 	int ret;
 
-	ret = report_load(report) ?: report_head(report) ?: report_tables(report) ?:
-	      report_all_values(report) ?: report_boots(report) ?: report_losses(report) ?:
-	      report_environment(report) ?: report_builds(report) ?:
-	      report_recompute(report, data_dir);
+	ret = report_head(report) ?: report_verdicts(report) ?: report_tables(report);
+	if (ret)
+		return ret;
+	report_comparisons(report);
+	report_variance(report);
+	return report_all_values(report) ?: report_boots(report) ?: report_losses(report) ?:
+	       report_environment(report) ?: report_builds(report) ?: report_recompute(report);
+}
+
+/* @write: NULL for what is answered elsewhere; @suffix: of the file's name, NULL to show it. */
+static const struct format {
+	const char *name;
+	const char *type;
+	const char *suffix;
+	int (*write)(struct report *report);
+} formats[] = {
+	{"text", "text/plain; charset=utf-8", NULL, report_text},
+	{"csv", "text/csv; charset=utf-8; header=present", "csv", report_csv},
+	{"json"},
+	{"benchstat", "text/plain; charset=utf-8", NULL, report_benchstat},
+};
+
+static const struct format *find_format(struct request *req)
+{
+	const char *name =
+		MHD_lookup_connection_value(req->connection, MHD_GET_ARGUMENT_KIND, "format");
+
+	if (!name)
+		return &formats[0];
+	for (size_t i = 0; i < ARRAY_SIZE(formats); i++)
+		if (!strcmp(formats[i].name, name))
+			return &formats[i];
+	respond_error(req, MHD_HTTP_UNPROCESSABLE_CONTENT, "format",
+		      "A report's format is text, csv, json or benchstat.");
+	return NULL;
+}
+
+static int write_report(struct report *report, const struct format *format)
+{
+	int ret;
+
+	/* One transaction: the sections are of one moment. */
+	ret = db_run(report->db, "BEGIN", "");
+	if (ret)
+		return ret;
+	ret = report_load(report) ?: format->write(report);
+	db_rollback(report->db);
 	report_free(report);
 	return ret;
 }
 
-/** experiments_report() - GET /api/v1/experiments/{id}/report */
+/** experiments_report() - GET /api/v1/experiments/{id}/report?format=text|csv|json|benchstat */
 void experiments_report(struct request *req)
 {
-	struct report report = {.db = req->http->db, .id = req->id};
-	char *text = NULL;
+	struct report report = {
+		.db = req->http->db, .id = req->id, .data_dir = req->http->data_dir};
+	const struct format *format = find_format(req);
+	char *text = NULL, disposition[80];
 	size_t length;
 	int ret;
 
+	if (!format)
+		return;
+	if (!format->write) {
+		experiments_results(req);
+		return;
+	}
 	report.out = open_memstream(&text, &length);
 	if (!report.out)
 		return;
-	/* One transaction: the sections are of one moment. */
-	ret = db_run(report.db, "BEGIN", "");
-	if (!ret) {
-		ret = write_report(&report, req->http->data_dir);
-		db_rollback(report.db);
-	}
+	ret = write_report(&report, format);
 	if (fclose(report.out) && !ret)
 		ret = -ENOMEM;
-	if (!ret) {
-		respond_text(req, MHD_HTTP_OK, "text/plain; charset=utf-8", text, length);
+	if (ret) {
+		free(text);
+		respond_row(req, ret, NULL, "experiment");
 		return;
 	}
-	free(text);
-	respond_row(req, ret, NULL, "experiment");
+	respond_text(req, MHD_HTTP_OK, format->type, text, length);
+	if (!format->suffix)
+		return;
+	snprintf(disposition, sizeof(disposition),
+		 "attachment; filename=\"labd-experiment-%lld.%s\"", (long long)req->id,
+		 format->suffix);
+	respond_header(req, MHD_HTTP_HEADER_CONTENT_DISPOSITION, disposition);
 }

@@ -43,13 +43,12 @@ int report_environment(struct report *report)
 		" FROM experiment WHERE id = ?1 AND machine_json IS NOT NULL";
 	static const char same_sql[] = FACTS_SQL
 		"SELECT DISTINCT f.name, f.value FROM facts f JOIN named USING (name)"
-		" WHERE n_values = 1 AND n = (SELECT count(*) FROM boots) ORDER BY f.name LIMIT 200";
+		" WHERE n_values = 1 AND n = (SELECT count(*) FROM boots) ORDER BY f.name";
 	static const char differ_sql[] =
 		FACTS_SQL "SELECT f.name, f.value || ' (' || group_concat(DISTINCT f.arm) || ', '"
 			  " || count(*) || ' boots)' FROM facts f JOIN named USING (name)"
 			  " WHERE n_values > 1 OR n < (SELECT count(*) FROM boots)"
-			  " GROUP BY f.name, f.value ORDER BY f.name, f.value LIMIT 200";
-	size_t same, differ;
+			  " GROUP BY f.name, f.value ORDER BY f.name, f.value";
 	int ret;
 
 	report_title(report, "Environment");
@@ -57,16 +56,11 @@ int report_environment(struct report *report)
 	if (ret)
 		return ret;
 	fputs("the same in every boot:\n", report->out);
-	ret = report_rows(report, same_sql, put_fact, &same);
+	ret = report_list(report, same_sql, put_fact, "  nothing: no boot came up\n");
 	if (ret)
 		return ret;
-	if (!same)
-		fputs("  nothing: no boot came up\n", report->out);
 	fputs("not the same in every boot:\n", report->out);
-	ret = report_rows(report, differ_sql, put_fact, &differ);
-	if (!ret && !differ)
-		fputs("  nothing\n", report->out);
-	return ret;
+	return report_list(report, differ_sql, put_fact, "  nothing\n");
 }
 
 static int put_build(struct report *report, sqlite3_stmt *stmt)
@@ -116,7 +110,7 @@ int report_builds(struct report *report)
 }
 
 /** report_recompute() - a command that gets the medians from the samples again */
-int report_recompute(struct report *report, const char *data_dir)
+int report_recompute(struct report *report)
 {
 	report_title(report, "The medians again, from the database");
 	fprintf(report->out,
@@ -128,6 +122,6 @@ int report_recompute(struct report *report, const char *data_dir)
 		"    WINDOW cell AS (PARTITION BY scenario, metric, arm))\n"
 		"  WHERE k IN ((n + 1) / 2, (n + 2) / 2)\n"
 		"  GROUP BY scenario, metric, arm\"\n",
-		data_dir, (long long)report->id);
+		report->data_dir, (long long)report->id);
 	return 0;
 }

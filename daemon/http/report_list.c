@@ -47,8 +47,7 @@ int report_boots(struct report *report)
 	static const char bad_sql[] =
 		"SELECT b.id, s.round, s.arm, b.attempt, b.state, b.detail, b.console_lines"
 		" FROM boot b JOIN slot s ON s.id = b.slot"
-		" WHERE s.experiment = ?1 AND b.state NOT IN ('ok', 'running') ORDER BY b.id LIMIT 200";
-	size_t bad;
+		" WHERE s.experiment = ?1 AND b.state NOT IN ('ok', 'running') ORDER BY b.id";
 	int ret;
 
 	report_title(report, "Order of the boots");
@@ -57,10 +56,7 @@ int report_boots(struct report *report)
 	if (ret)
 		return ret;
 	report_title(report, "Boots that ended badly");
-	ret = report_rows(report, bad_sql, put_bad_boot, &bad);
-	if (!ret && !bad)
-		fputs("none\n", report->out);
-	return ret;
+	return report_list(report, bad_sql, put_bad_boot, "none\n");
 }
 
 static int put_void(struct report *report, sqlite3_stmt *stmt)
@@ -124,7 +120,7 @@ int report_losses(struct report *report)
 	static const char loss_sql[] =
 		"SELECT l.run, v.round, v.arm, v.scenario, l.cpu, l.lost, l.cause, l.source"
 		" FROM v_loss l JOIN v_run v ON v.run = l.run WHERE l.experiment = ?1"
-		" ORDER BY l.run, l.source, l.cpu, l.from_ts LIMIT 200";
+		" ORDER BY l.run, l.source, l.cpu, l.from_ts";
 	static const char books_sql[] =
 		"SELECT count(*), coalesce(sum(complete = 1), 0), coalesce(sum(written), 0),"
 		" coalesce(sum(read), 0), coalesce(sum(lost), 0)"
@@ -136,18 +132,15 @@ int report_losses(struct report *report)
 		" iif(g.source = 'xen', json_extract(g.detail, '$.closed'), 1) AS closed"
 		" FROM v_run v JOIN ring g ON g.run = v.run"
 		" WHERE v.experiment = ?1 AND (g.read + g.lost <> g.written OR closed = 0)"
-		" ORDER BY v.run, g.source, g.cpu LIMIT 200";
-	size_t voids;
+		" ORDER BY v.run, g.source, g.cpu";
 	int ret;
 
 	report_title(report, "Void pairs");
-	ret = report_rows(report, void_sql, put_void, &voids);
+	ret = report_list(report, void_sql, put_void, "none\n");
 	if (ret)
 		return ret;
-	if (!voids)
-		fputs("none\n", report->out);
 	report_title(report, "Losses");
 	return report_rows(report, books_sql, put_books, NULL) ?:
-	       report_rows(report, loss_sql, put_loss, NULL) ?:
-	       report_rows(report, incomplete_sql, put_incomplete, NULL);
+	       report_list(report, loss_sql, put_loss, "no loss\n") ?:
+	       report_list(report, incomplete_sql, put_incomplete, "");
 }

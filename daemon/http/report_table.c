@@ -4,6 +4,7 @@
  * against the first one; then all the values behind them.
  */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,13 +28,14 @@ int report_name_width(char *const *names, size_t n, int min)
 	return width;
 }
 
-static bool is_tail(const struct report_metric *metric)
+/** report_is_tail() - is the metric a percentile, of which n has to be known? */
+bool report_is_tail(const struct report_metric *metric)
 {
 	return !strcmp(metric->agg, "p99.9") || !strcmp(metric->agg, "p99");
 }
 
-/* The scale of a metric's medians, or of all of its values. */
-static void choose_scale(const struct report *report, size_t m, bool all, struct num_scale *scale)
+/** report_scale() - the scale of a metric's medians, or of @all of its values */
+void report_scale(const struct report *report, size_t m, bool all, struct num_scale *scale)
 {
 	size_t n_cells = report->n_scenarios * report->n_arms, n = 0;
 	double *values = calloc(n_cells * (all ? report->rounds : 1) + 1, sizeof(*values));
@@ -54,8 +56,9 @@ static void choose_scale(const struct report *report, size_t m, bool all, struct
 	free(values);
 }
 
-static void put_metric_title(struct report *report, const struct report_metric *metric,
-			     const struct num_scale *scale)
+/** report_metric_title() - what a table of a metric shows, and whose clock it is by */
+void report_metric_title(struct report *report, const struct report_metric *metric,
+			 const struct num_scale *scale)
 {
 	FILE *out = report->out;
 
@@ -92,8 +95,8 @@ static void put_delta(struct report *report, const struct report_cell *cell)
 	fprintf(report->out, "%*s", DELTA_WIDTH, text);
 }
 
-/* Wide enough for the arm's name and each of its numbers. */
-static int column_width(const struct report *report, size_t m, size_t a,
+/** report_column_width() - wide enough for the arm's name and each of its medians */
+int report_column_width(const struct report *report, size_t m, size_t a,
 			const struct num_scale *scale)
 {
 	int width = (int)strlen(report->arms[a]);
@@ -105,50 +108,51 @@ static int column_width(const struct report *report, size_t m, size_t a,
 		num_format(text, scale, cell->median);
 		if (cell->n && (int)strlen(text) > width)
 			width = (int)strlen(text);
-		if (is_tail(&report->metrics[m]) && width < 7)
-			width = 7;
 	}
-	return width + 1;
+	return width;
 }
 
-static void put_table(struct report *report, size_t m)
+/* The base and the arms from @from to before @to. */
+static void put_arms(struct report *report, size_t m, const struct num_scale *scale, int names,
+		     const int *widths, size_t from, size_t to)
 {
-	int names = report_name_width(report->scenarios, report->n_scenarios, NAME_MIN);
-	const struct report_metric *metric = &report->metrics[m];
-	int widths[SPEC_MAX_ARMS];
-	struct num_scale scale;
 	FILE *out = report->out;
 
-	choose_scale(report, m, false, &scale);
-	put_metric_title(report, metric, &scale);
-	fprintf(out, "%-*s", names, "scenario");
-	for (size_t a = 0; a < report->n_arms; a++) {
-		widths[a] = column_width(report, m, a, &scale);
-		fprintf(out, " %*s", widths[a], report->arms[a]);
-		if (a)
-			fprintf(out, "%*s", DELTA_WIDTH, "delta");
-	}
+	fprintf(out, "%-*s %*s", names, "scenario", widths[0], report->arms[0]);
+	for (size_t a = from; a < to; a++)
+		fprintf(out, " %*s%*s", widths[a], report->arms[a], DELTA_WIDTH, "delta");
 	fputc('\n', out);
 	for (size_t s = 0; s < report->n_scenarios; s++) {
 		fprintf(out, "%-*s", names, report->scenarios[s]);
-		for (size_t a = 0; a < report->n_arms; a++) {
-			put_median(report, report_cell(report, m, s, a), &scale, widths[a]);
-			if (a)
-				put_delta(report, report_cell(report, m, s, a));
+		put_median(report, report_cell(report, m, s, 0), scale, widths[0]);
+		for (size_t a = from; a < to; a++) {
+			put_median(report, report_cell(report, m, s, a), scale, widths[a]);
+			put_delta(report, report_cell(report, m, s, a));
 		}
 		fputc('\n', out);
-		if (!is_tail(metric))
-			continue;
-		fprintf(out, "%-*s", names, "  n");
-		for (size_t a = 0; a < report->n_arms; a++) {
-			const struct report_cell *cell = report_cell(report, m, s, a);
-			char n[NUMFMT_MAX] = "-";
+	}
+}
 
-			if (cell->n)
-				snprintf(n, sizeof(n), "%lld", (long long)cell->n_events);
-			fprintf(out, " %*s", widths[a] + (a > 1 ? DELTA_WIDTH : 0), n);
+/* Arms that do not fit into the columns beside each other go below, beside the base again. */
+static void put_table(struct report *report, size_t m)
+{
+	int names = report_name_width(report->scenarios, report->n_scenarios, NAME_MIN);
+	int widths[SPEC_MAX_ARMS];
+	struct num_scale scale;
+
+	report_scale(report, m, false, &scale);
+	report_metric_title(report, &report->metrics[m], &scale);
+	for (size_t a = 0; a < report->n_arms; a++)
+		widths[a] = report_column_width(report, m, a, &scale) + 1;
+	for (size_t from = 1, to; from < report->n_arms; from = to) {
+		int width = names + 1 + widths[0];
+
+		for (to = from; to < report->n_arms; to++) {
+			width += 1 + widths[to] + DELTA_WIDTH;
+			if (to > from && width > REPORT_COLUMNS)
+				break;
 		}
-		fputc('\n', out);
+		put_arms(report, m, &scale, names, widths, from, to);
 	}
 }
 
@@ -166,39 +170,6 @@ static int put_note(struct report *report, sqlite3_stmt *stmt)
 	return 0;
 }
 
-static int put_verdict(struct report *report, sqlite3_stmt *stmt)
-{
-	char p[NUMFMT_MAX] = "-", holm[NUMFMT_MAX] = "-", floor_text[NUMFMT_MAX] = "unknown";
-
-	if (sqlite3_column_type(stmt, 4) != SQLITE_NULL)
-		snprintf(p, sizeof(p), "%.4f", sqlite3_column_double(stmt, 4));
-	if (sqlite3_column_type(stmt, 5) != SQLITE_NULL)
-		snprintf(holm, sizeof(holm), "%.4f", sqlite3_column_double(stmt, 5));
-	if (sqlite3_column_type(stmt, 6) != SQLITE_NULL)
-		num_delta(floor_text, sqlite3_column_double(stmt, 6));
-	fprintf(report->out, "%s, %s: %s %s (p %s, Holm %s, noise floor %s)\n",
-		report_column(stmt, 0), report_column(stmt, 1), report_column(stmt, 2),
-		report_column(stmt, 3), p, holm, floor_text);
-	return 0;
-}
-
-static int put_verdicts(struct report *report)
-{
-	static const char any_sql[] =
-		"SELECT count(*) FROM v_compare WHERE experiment = ?1 AND verdict IS NOT NULL";
-	static const char sql[] =
-		"SELECT metric, scenario, arm, verdict, p, p_holm, floor FROM v_compare "
-		"WHERE experiment = ?1 AND verdict IS NOT NULL";
-	int64_t verdicts;
-	int ret;
-
-	ret = db_get_int(report->db, &verdicts, any_sql, "i", report->id);
-	if (ret || !verdicts)
-		return ret;
-	report_title(report, "Verdicts");
-	return report_rows(report, sql, put_verdict, NULL);
-}
-
 /**
  * report_tables() - medians and deltas: the sums, counts and medians first, then the tails
  *
@@ -211,30 +182,23 @@ int report_tables(struct report *report)
 		"  SELECT metric, scenario, arm, note, count(*) AS n FROM v_sample"
 		"  WHERE experiment = ?1 AND value IS NULL AND note <> ''"
 		"  GROUP BY metric, note, scenario, arm)"
-		" GROUP BY metric, note ORDER BY metric, note LIMIT 40";
-	bool tails = false;
+		" GROUP BY metric, note ORDER BY metric, note";
 	int ret;
 
 	if (report->deterministic)
 		report_paired(report);
 	report_title(report, "Medians of the boots' values, deltas against the first arm");
-	report_wrap(report, 0, "A delta is over the rounds in which both arms count.");
-	for (size_t m = 0; m < report->n_metrics; m++) {
-		tails |= is_tail(&report->metrics[m]);
-		if (!is_tail(&report->metrics[m]))
+	report_wrap(report, 0,
+		    "Descriptive: the verdicts are above. A delta is over the rounds in which both "
+		    "arms count.");
+	for (size_t m = 0; m < report->n_metrics; m++)
+		if (!report_is_tail(&report->metrics[m]))
 			put_table(report, m);
-	}
-	if (tails)
-		report_title(report,
-			     "Medians of the boots' percentiles; n is the events of a boot");
-	for (size_t m = 0; tails && m < report->n_metrics; m++) {
-		if (is_tail(&report->metrics[m]))
-			put_table(report, m);
-	}
-	ret = report_rows(report, notes_sql, put_note, NULL);
+	report_tails(report);
+	ret = report_list(report, notes_sql, put_note, "");
 	if (!ret && !report->deterministic)
 		ret = report_paired(report);
-	return ret ?: put_verdicts(report);
+	return ret;
 }
 
 static void value_text(char ret_text[NUMFMT_MAX + 2], const struct report_value *value,
@@ -290,6 +254,29 @@ static void put_values(struct report *report, size_t m, size_t s, size_t a, cons
 	fputc('\n', out);
 }
 
+/*
+ * How sure the range of n values is to hold the median: unless all of them lie on one side of it,
+ * which has the chance 2 * 2^-n.
+ */
+static void put_coverage(struct report *report)
+{
+	size_t n_cells = report->n_metrics * report->n_scenarios * report->n_arms;
+	bool seen[SPEC_MAX_ROUNDS + 1] = {false};
+	char text[512] = "";
+	int used = 0;
+
+	for (size_t i = 0; i < n_cells; i++)
+		if (report->cells[i].n >= 2 && report->cells[i].n <= SPEC_MAX_ROUNDS)
+			seen[report->cells[i].n] = true;
+	for (int n = SPEC_MAX_ROUNDS; n >= 2 && used < (int)sizeof(text) - 40; n--)
+		if (seen[n])
+			used += snprintf(text + used, sizeof(text) - used,
+					 "%s%d values covers it with %.4g %%", used ? ", of " : "",
+					 n, 100 * (1 - ldexp(1, 1 - n)));
+	if (used)
+		report_field(report, "median", "From the smallest to the largest of %s.", text);
+}
+
 /** report_all_values() - what is behind the medians, by round */
 int report_all_values(struct report *report)
 {
@@ -307,10 +294,11 @@ int report_all_values(struct report *report)
 		report_wrap(report, 0,
 			    "The spread between rounds is the result's sensitivity to each round's "
 			    "seed, not noise.");
+	put_coverage(report);
 	for (size_t m = 0; m < report->n_metrics; m++) {
 		struct num_scale scale;
 
-		choose_scale(report, m, true, &scale);
+		report_scale(report, m, true, &scale);
 		widths[2] = values_width(report, m, &scale);
 		fprintf(report->out, "\n%s%s%s\n", report->metrics[m].name, *scale.unit ? ", " : "",
 			scale.unit);

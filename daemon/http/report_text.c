@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Lines of the report: titles, wrapped text, rows of statements. */
+#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,8 @@
 #include "store/db.h"
 
 #define FIELD_WIDTH 11
+/* Rows of a list of troubles. */
+#define LIST_MAX 200
 
 /** report_put() - foreign text: what would steer a terminal becomes a question mark */
 void report_put(struct report *report, const char *text)
@@ -117,14 +120,17 @@ const char *report_column(sqlite3_stmt *stmt, int column)
 	return text ? text : "";
 }
 
-/**
- * report_rows() - call @fn for each row of a statement
- * @sql: the experiment is ?1
- * @ret_rows: number of rows, or NULL
- *
- * Return: 0, what @fn returned first, or negative errno.
- */
-int report_rows(struct report *report, const char *sql, report_row_fn fn, size_t *ret_rows)
+/** report_double() - a column's number, NAN for NULL */
+double report_double(sqlite3_stmt *stmt, int column)
+{
+	return sqlite3_column_type(stmt, column) == SQLITE_NULL
+		       ? NAN
+		       : sqlite3_column_double(stmt, column);
+}
+
+/* @fn is called for the first @max rows; the others are counted. */
+static int for_rows(struct report *report, const char *sql, report_row_fn fn, size_t max,
+		    size_t *ret_rows)
 {
 	sqlite3_stmt *stmt;
 	size_t rows = 0;
@@ -134,13 +140,43 @@ int report_rows(struct report *report, const char *sql, report_row_fn fn, size_t
 	if (ret)
 		return ret;
 	while (!ret && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
-		ret = fn(report, stmt);
-		rows++;
+		if (rows++ < max)
+			ret = fn(report, stmt);
 	}
 	if (!ret && rc != SQLITE_DONE)
 		ret = db_error(report->db, sql);
 	sqlite3_finalize(stmt);
 	if (!ret && ret_rows)
 		*ret_rows = rows;
+	return ret;
+}
+
+/**
+ * report_rows() - call @fn for each row of a statement
+ * @sql: the experiment is ?1
+ * @ret_rows: number of rows, or NULL
+ *
+ * Return: 0, what @fn returned first, or negative errno.
+ */
+int report_rows(struct report *report, const char *sql, report_row_fn fn, size_t *ret_rows)
+{
+	return for_rows(report, sql, fn, SIZE_MAX, ret_rows);
+}
+
+/**
+ * report_list() - the first LIST_MAX rows of a list, and how many more there are
+ * @none: said of an empty list
+ */
+int report_list(struct report *report, const char *sql, report_row_fn fn, const char *none)
+{
+	size_t rows;
+	int ret;
+
+	ret = for_rows(report, sql, fn, LIST_MAX, &rows);
+	if (!ret && !rows)
+		fputs(none, report->out);
+	if (!ret && rows > LIST_MAX)
+		fprintf(report->out, "  and %zu more, which are in the database only\n",
+			rows - LIST_MAX);
 	return ret;
 }

@@ -24,9 +24,10 @@ struct static_file;
 /**
  * struct http - the server
  * @db: read-only connection, used on the server's thread only
- * @lock: protects @busy, @unsent and @closing
+ * @lock: protects @busy, @slow, @unsent and @closing
  * @idle: signalled when @busy or @unsent falls
- * @busy: requests that are with the scheduler on a thread of their own
+ * @busy: requests that have a thread of their own
+ * @slow: those of them that are slow GETs
  * @unsent: those, and those of them whose answer is not out yet
  * @requests: answered since the start; server's thread
  */
@@ -43,6 +44,7 @@ struct http {
 	pthread_mutex_t lock;
 	pthread_cond_t idle;
 	unsigned int busy;
+	unsigned int slow;
 	unsigned int unsent;
 	bool closing;
 	uint64_t requests;
@@ -55,6 +57,8 @@ struct http {
  * @refusal: set while the headers are read; answered once the body has gone by
  * @response, @status: the answer, set by exactly one respond_…() call
  * @working: a thread of its own is making the answer
+ * @db: read-only connection of that thread, for a slow GET only; whatever is set on it (limits, an
+ * authorizer) ends with the request
  */
 struct request {
 	struct http *http;
@@ -70,6 +74,7 @@ struct request {
 	struct MHD_Response *response;
 	unsigned int status;
 	bool working;
+	sqlite3 *db;
 };
 
 /* respond.c */
@@ -91,6 +96,7 @@ bool request_has_etag(struct request *req, const char *etag);
 int request_page(struct request *req, int64_t *ret_limit, int64_t *ret_after);
 
 /* query.c */
+int request_argument(struct request *req, const char *name, size_t max, char **ret_text);
 void respond_page(struct request *req, const char *sql, const char *what);
 void respond_location(struct request *req, unsigned int status, const char *collection, int64_t id);
 void respond_row(struct request *req, int ret, char *text, const char *what);
@@ -105,8 +111,10 @@ void experiments_list(struct request *req);
 void experiments_get(struct request *req);
 void experiments_submit(struct request *req);
 void experiments_cancel(struct request *req);
+void experiments_aa(struct request *req);
 void experiments_results(struct request *req);
 void experiments_report(struct request *req);
+void experiments_ecdf(struct request *req);
 void experiments_stream(struct request *req);
 void experiments_boots(struct request *req);
 void experiments_runs(struct request *req);
@@ -118,9 +126,17 @@ void runs_xentrace(struct request *req);
 void runs_reproduce(struct request *req);
 void reproductions_list(struct request *req);
 void reproductions_get(struct request *req);
+void plans_preview(struct request *req);
 void builds_list(struct request *req);
 void builds_register(struct request *req);
+void builds_get(struct request *req);
+void builds_log(struct request *req);
+void builds_config(struct request *req);
+void builds_series(struct request *req);
+void builds_events(struct request *req);
 void machines_list(struct request *req);
+void machines_get(struct request *req);
+void sql_get(struct request *req);
 void imports_list(struct request *req);
 void imports_get(struct request *req);
 void imports_create(struct request *req);

@@ -8,9 +8,12 @@
 #include "base/sha256.h"
 #include "base/util.h"
 #include "http/request.h"
+#include "plan/family.h"
 #include "store/db.h"
 
+/* Each list that is cut has its whole length beside it. */
 #define LOSS_ROWS_MAX "1000"
+#define ENV_ROWS_MAX "100"
 
 /* clang-format off */
 /* Parts of the answer; ?1 is the experiment. Rows stay in the order of the plan. */
@@ -19,6 +22,7 @@ static const struct {
 	const char *sql;
 } parts[] = {
 	{"experiment", "SELECT id FROM experiment WHERE id = ?1"},
+	{"kind", "SELECT json_quote(kind) FROM experiment WHERE id = ?1"},
 	{"state", "SELECT json_quote(state) FROM experiment WHERE id = ?1"},
 	{"emulated", "SELECT " SQL_BOOL("emulated") " FROM experiment WHERE id = ?1"},
 	{"clock", "SELECT coalesce(json_quote(json_extract(machine_json, '$.clock')), 'null')"
@@ -30,7 +34,8 @@ static const struct {
 	{"results",
 	 "SELECT json_group_array(json_object('scenario', v.scenario, 'metric', v.metric, 'unit', v.unit,"
 	 " 'arm', v.arm, 'n', v.n, 'median', v.median, 'min', v.min, 'max', v.max,"
-	 " 'n_events', v.n_events, 'values', json(v.values_json)))"
+	 " 'n_events', v.n_events, 'low', v.low, 'high', v.high,"
+	 " 'values', json(v.values_json), 'variance', json(v.variance_json)))"
 	 " FROM (SELECT v.* FROM v_result v"
 	 "  JOIN metric m ON m.experiment = v.experiment AND m.name = v.metric"
 	 "  JOIN scenario s ON s.experiment = v.experiment AND s.name = v.scenario"
@@ -40,14 +45,19 @@ static const struct {
 	 "SELECT json_group_array(json_object('scenario', scenario, 'metric', metric, 'base', base,"
 	 " 'arm', arm, 'delta', delta, 'n_pairs', n_pairs, 'n_lower', n_lower,"
 	 " 'n_equal', n_equal, 'n_higher', n_higher, 'paired_delta', paired_delta,"
-	 " 'ratios', json(ratios_json), 'p', p,"
-	 " 'p_floor', p_floor, 'p_holm', p_holm, 'floor', floor, 'verdict', verdict))"
+	 " 'ratios', json(ratios_json), 'in_family', " SQL_BOOL("in_family") ","
+	 " 'family_size', family_size, 'alpha', alpha, 'test', test, 'p', p, 'p_floor', p_floor,"
+	 " 'p_holm', p_holm, 'paired_p', paired_p, 'paired_p_floor', paired_p_floor,"
+	 " 'shift', shift, 'shift_low', shift_low, 'shift_high', shift_high,"
+	 " 'shift_level', shift_level, 'change_low', change_low, 'change_high', change_high,"
+	 " 'floor', floor, 'floor_pairs', floor_pairs, 'margin', margin, 'no_larger', no_larger,"
+	 " 'detectable', detectable, 'verdict', verdict, 'why', why))"
 	 " FROM v_compare WHERE experiment = ?1"},
 	{"samples",
-	 "SELECT json_group_array(json_object('run', v.run, 'boot', r.boot, 'round', v.round,"
-	 " 'arm', v.arm, 'scenario', v.scenario, 'metric', v.metric, 'value', v.value,"
-	 " 'n_events', v.n_events, 'used', " SQL_BOOL("v.used") ", 'note', v.note))"
-	 " FROM v_sample v JOIN run r ON r.id = v.run WHERE v.experiment = ?1"},
+	 "SELECT json_group_array(json_object('run', run, 'boot', boot, 'round', round,"
+	 " 'arm', arm, 'scenario', scenario, 'metric', metric, 'value', value, 'low', low,"
+	 " 'high', high, 'n_events', n_events, 'used', " SQL_BOOL("used") ", 'note', note))"
+	 " FROM v_sample WHERE experiment = ?1"},
 	{"void_pairs",
 	 "SELECT json_group_array(json_object('round', round, 'scenario', scenario, 'arm', arm,"
 	 " 'reason', reason)) FROM void_pair WHERE experiment = ?1"},
@@ -56,6 +66,7 @@ static const struct {
 	 " 'scenario', scenario, 'source', source, 'cpu', cpu, 'lost', lost, 'cause', cause))"
 	 " FROM (SELECT l.*, v.round, v.arm, v.scenario FROM v_loss l JOIN v_run v ON v.run = l.run"
 	 "  WHERE l.experiment = ?1 ORDER BY l.run, l.source, l.cpu, l.from_ts LIMIT " LOSS_ROWS_MAX ")"},
+	{"losses_total", "SELECT count(*) FROM v_loss WHERE experiment = ?1"},
 	{"rings", "SELECT json_object('runs', count(*), 'complete', coalesce(sum(complete = 1), 0),"
 	 " 'written', coalesce(sum(written), 0), 'read', coalesce(sum(read), 0),"
 	 " 'lost', coalesce(sum(lost), 0), 'incomplete', json_group_array(run)"
@@ -68,6 +79,15 @@ static const struct {
 	 " 'attempt', b.attempt, 'state', b.state, 'detail', b.detail,"
 	 " 'console_lines', b.console_lines)) FROM boot b JOIN slot s ON s.id = b.slot"
 	 " WHERE s.experiment = ?1 AND b.state NOT IN ('ok', 'running')"},
+	{"environments",
+	 "SELECT json_group_array(json_object('key', env_key, 'boots', n, 'environment', json(env_json)))"
+	 " FROM (SELECT b.env_key, count(*) AS n, b.env_json FROM slot s JOIN boot b ON b.slot = s.id"
+	 "  WHERE s.experiment = ?1 AND b.env_key IS NOT NULL AND json_valid(b.env_json)"
+	 "  GROUP BY b.env_key ORDER BY n DESC, b.env_key LIMIT " ENV_ROWS_MAX ")"},
+	{"environments_total",
+	 "SELECT count(DISTINCT b.env_key) FROM slot s JOIN boot b ON b.slot = s.id"
+	 " WHERE s.experiment = ?1"},
+	{"origin", "SELECT coalesce(json(origin_json), 'null') FROM experiment WHERE id = ?1"},
 	{"measuring",
 	 "SELECT json_object('measure_ns', (SELECT coalesce(sum(measure_ns), 0) FROM v_run"
 	 "   WHERE experiment = ?1),"
@@ -81,6 +101,29 @@ static const struct {
 };
 /* clang-format on */
 
+/* By the plan's own code, which knows the defaults; null for a spec that this labd cannot read. */
+static int write_family(sqlite3 *db, int64_t experiment, FILE *out)
+{
+	struct problem problem = {0};
+	struct spec *spec = NULL;
+	json_t *family = NULL;
+	char *text;
+	int ret;
+
+	ret = db_get_text(db, &text, "SELECT spec FROM experiment WHERE id = ?1", "i", experiment);
+	if (ret)
+		return ret;
+	if (!spec_parse(text, strlen(text), &spec, &problem))
+		family = family_to_json(spec);
+	spec_free(spec);
+	free(text);
+	text = family ? json_dumps(family, JSON_COMPACT) : NULL;
+	fprintf(out, ",\"family\":%s", text ? text : "null");
+	free(text);
+	json_decref(family);
+	return 0;
+}
+
 static int write_parts(sqlite3 *db, int64_t experiment, FILE *out)
 {
 	char *text;
@@ -93,8 +136,9 @@ static int write_parts(sqlite3 *db, int64_t experiment, FILE *out)
 		fprintf(out, "%s\"%s\":%s", i ? "," : "{", parts[i].name, text);
 		free(text);
 	}
+	ret = write_family(db, experiment, out);
 	fputs("}", out);
-	return 0;
+	return ret;
 }
 
 static int load(sqlite3 *db, int64_t experiment, char **ret_text)

@@ -16,11 +16,14 @@ struct request;
  * @pattern: the path; "{id}" stands for a number from 1, "{name}" for the name of a build or a
  * machine
  * @handle: makes the answer; for GET on the server's thread, else on one of its own
+ * @slow: a GET that may take more than some milliseconds: it gets a thread of its own as well, and
+ * reads lab.db through req->db, its own connection; req->http->db is the server's thread's
  */
 struct route {
 	const char *method;
 	const char *pattern;
 	void (*handle)(struct request *req);
+	bool slow;
 };
 
 /**

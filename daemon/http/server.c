@@ -5,8 +5,8 @@
  * libmicrohttpd calls answer() once with the headers, then with each piece of the body, then once
  * more: the request is judged at the first call and answered at the last, because a client that
  * is still sending would not read an earlier answer. A GET is answered on the server's thread; a
- * POST, which may have to wait for the scheduler, on a thread of its own while its connection
- * sleeps.
+ * POST, which may have to wait for the scheduler, and a slow GET on a thread of its own while its
+ * connection sleeps.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -28,7 +28,9 @@
 
 #define CONNECTIONS_MAX 128
 #define TIMEOUT_S 60
+/* Threads for POSTs, and beside them for slow GETs, which could not keep anybody from a POST. */
 #define WORKERS_MAX 8
+#define SLOW_MAX 4
 #define GOODBYE_S 2
 /* A body that is too large is read to its end, so that the client reads the answer; up to this. */
 #define SWALLOW_MAX (64u << 20)
@@ -141,15 +143,34 @@ static bool receive(struct request *req, const char *data, size_t size)
 	return true;
 }
 
+static void handle_slow(struct request *req)
+{
+	int ret;
+
+	ret = db_open_reader(req->http->data_dir, &req->db);
+	if (ret) {
+		respond_errno(req, ret, "opening the database");
+		return;
+	}
+	req->route->handle(req);
+	db_close(req->db);
+	req->db = NULL;
+}
+
 static void *work_main(void *arg)
 {
 	struct request *req = arg;
 	struct http *http = req->http;
+	bool slow = req->route->slow;
 
-	req->route->handle(req);
+	if (slow)
+		handle_slow(req);
+	else
+		req->route->handle(req);
 	/* The request may be gone as soon as its connection runs again: count down through http. */
 	MHD_resume_connection(req->connection);
 	pthread_mutex_lock(&http->lock);
+	http->slow -= slow;
 	if (!--http->busy)
 		pthread_cond_signal(&http->idle);
 	pthread_mutex_unlock(&http->lock);
@@ -159,14 +180,16 @@ static void *work_main(void *arg)
 static void work(struct request *req)
 {
 	struct http *http = req->http;
+	bool slow = req->route->slow, full;
 	pthread_attr_t attr;
 	pthread_t thread;
-	bool full;
 	int ret;
 
 	pthread_mutex_lock(&http->lock);
-	full = http->closing || http->busy >= WORKERS_MAX;
+	full = http->closing ||
+	       (slow ? http->slow >= SLOW_MAX : http->busy - http->slow >= WORKERS_MAX);
 	if (!full) {
+		http->slow += slow;
 		http->busy++;
 		http->unsent++;
 	}
@@ -185,6 +208,7 @@ static void work(struct request *req)
 		respond_errno(req, -ret, "starting a thread");
 		MHD_resume_connection(req->connection);
 		pthread_mutex_lock(&http->lock);
+		http->slow -= slow;
 		http->busy--;
 		pthread_mutex_unlock(&http->lock);
 	}
@@ -221,7 +245,7 @@ static enum MHD_Result answer(void *arg, struct MHD_Connection *connection, cons
 		return queue(req);
 	if (req->refusal.status) {
 		refuse(req);
-	} else if (!strcmp(req->route->method, "GET")) {
+	} else if (!strcmp(req->route->method, "GET") && !req->route->slow) {
 		req->route->handle(req);
 	} else {
 		work(req);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The dashboard. Its files are part of the program; a request is looked up in a table of names, so
- * there is no path to climb out of.
+ * there is no path to climb out of. All pages are one skeleton, web/page.html, that differ in title
+ * and script.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -15,18 +16,26 @@
 #include "http/route.h"
 
 #define WEB_PREFIX "web/"
+#define SKELETON "page.html"
 
-/* Addresses of pages; every other file is served as /<name>. */
+/* plots: its script draws with d3. */
 static const struct {
 	const char *pattern;
-	const char *file;
+	const char *title;
+	const char *script;
+	bool plots;
 } pages[] = {
-	{"/", "index.html"},
-	{"/experiments/{id}", "experiment.html"},
-	{"/boots/{id}", "boot.html"},
-	{"/builds", "builds.html"},
-	{"/machines", "machines.html"},
-	{"/api/v1/openapi.json", "openapi.json"},
+	{"/", "Experiments", "list.js"},
+	{"/schedule", "Schedule", "schedule.js"},
+	{"/experiments/{id}", "Experiment", "experiment.js", true},
+	{"/experiments/{id}/live", "Live", "live.js"},
+	{"/compare", "Compare", "compare.js"},
+	{"/boots/{id}", "Boot", "boot.js"},
+	{"/builds", "Builds", "builds.js"},
+	{"/builds/{name}", "Build", "build.js"},
+	{"/machines", "Machines", "machines.js"},
+	{"/machines/{name}", "Machine", "machine.js"},
+	{"/sql", "SQL", "sql.js"},
 };
 
 static const struct {
@@ -38,13 +47,16 @@ static const struct {
 	{".js", "text/javascript; charset=utf-8"},
 	{".svg", "image/svg+xml"},
 	{".json", "application/json"},
+	{".md", "text/markdown; charset=utf-8"},
 };
 
+/* The pages first, in the order of their table, then the assets; type NULL ends the table. */
 struct static_file {
-	const char *name; /* without web/, NULL ends the table */
+	const char *name; /* an asset's, without web/ */
 	const char *type;
 	const char *data;
 	size_t length;
+	char *page; /* data of a page, ours to free */
 	char etag[20];
 };
 
@@ -59,6 +71,43 @@ static const char *type_of(const char *name)
 	return NULL;
 }
 
+static void set_data(struct static_file *file, const char *type, const char *data, size_t length)
+{
+	char hash[SHA256_HEX_LEN + 1];
+
+	file->type = type;
+	file->data = data;
+	file->length = length;
+	sha256_hex(data, length, hash);
+	snprintf(file->etag, sizeof(file->etag), "\"%.16s\"", hash);
+}
+
+/* The skeleton with what stands for @title@ and, behind it, for @scripts@; NULL without memory. */
+static char *fill_skeleton(const char *skeleton, const char *title, const char *script, bool plots)
+{
+	static const char title_mark[] = "@title@", scripts_mark[] = "@scripts@";
+	const char *at_title = strstr(skeleton, title_mark);
+	const char *at_scripts = strstr(skeleton, scripts_mark);
+	const char *between = at_title + sizeof(title_mark) - 1;
+
+	return str_printf("%.*s%s%.*s%s<script type=\"module\" src=\"/%s\"></script>%s",
+			  (int)(at_title - skeleton), skeleton, title, (int)(at_scripts - between),
+			  between, plots ? "<script defer src=\"/d3.js\"></script>\n" : "", script,
+			  at_scripts + sizeof(scripts_mark) - 1);
+}
+
+static int load_pages(struct static_file *files, const char *skeleton)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(pages); i++) {
+		files[i].page =
+			fill_skeleton(skeleton, pages[i].title, pages[i].script, pages[i].plots);
+		if (!files[i].page)
+			return -ENOMEM;
+		set_data(&files[i], type_of(SKELETON), files[i].page, strlen(files[i].page));
+	}
+	return 0;
+}
+
 /**
  * static_load() - the table of what can be served
  * @ret_files: freed by static_free()
@@ -68,54 +117,60 @@ static const char *type_of(const char *name)
 int static_load(struct static_file **ret_files)
 {
 	struct static_file *files, *file;
-	size_t n = 0;
+	size_t n = ARRAY_SIZE(pages);
+	int ret;
 
-	while (embedded_files[n].name)
+	for (const struct embedded *from = embedded_files; from->name; from++)
 		n++;
-	files = file = calloc(n + 1, sizeof(*files));
+	files = calloc(n + 1, sizeof(*files));
 	if (!files)
 		return -ENOMEM;
+	file = files + ARRAY_SIZE(pages);
 	for (const struct embedded *from = embedded_files; from->name; from++) {
-		char hash[SHA256_HEX_LEN + 1];
+		const char *name = from->name + sizeof(WEB_PREFIX) - 1;
 
-		if (strncmp(from->name, WEB_PREFIX, sizeof(WEB_PREFIX) - 1) || !type_of(from->name))
+		if (strncmp(from->name, WEB_PREFIX, sizeof(WEB_PREFIX) - 1) || !type_of(name))
 			continue;
-		file->name = from->name + sizeof(WEB_PREFIX) - 1;
-		file->type = type_of(from->name);
-		file->data = from->data;
-		file->length = (size_t)(from->end - from->data);
-		sha256_hex(file->data, file->length, hash);
-		snprintf(file->etag, sizeof(file->etag), "\"%.16s\"", hash);
+		if (!strcmp(name, SKELETON)) {
+			ret = load_pages(files, from->data);
+			if (ret)
+				goto fail;
+			continue;
+		}
+		file->name = name;
+		set_data(file, type_of(name), from->data, (size_t)(from->end - from->data));
 		file++;
 	}
 	*ret_files = files;
 	return 0;
+
+fail:
+	static_free(files);
+	return ret;
 }
 
 /** static_free() - NULL is allowed */
 void static_free(struct static_file *files)
 {
+	for (size_t i = 0; files && i < ARRAY_SIZE(pages); i++)
+		free(files[i].page);
 	free(files);
-}
-
-static const char *file_of(const char *path)
-{
-	struct route_args args;
-
-	for (size_t i = 0; i < ARRAY_SIZE(pages); i++) {
-		if (route_match(pages[i].pattern, path, &args))
-			return pages[i].file;
-	}
-	return *path == '/' ? path + 1 : NULL;
 }
 
 /** static_find() - the page or asset at a path, or NULL */
 const struct static_file *static_find(const struct static_file *files, const char *path)
 {
-	const char *name = file_of(path);
+	struct route_args args;
 
-	for (; name && files->name; files++) {
-		if (!strcmp(files->name, name))
+	for (size_t i = 0; i < ARRAY_SIZE(pages); i++) {
+		if (route_match(pages[i].pattern, path, &args))
+			return &files[i];
+	}
+	/* The one asset that has an address like the API's. */
+	if (!strcmp(path, "/api/v1/openapi.json"))
+		path = "/openapi.json";
+	for (files += ARRAY_SIZE(pages); files->type; files++) {
+		if (*path == '/' && !strcmp(files->name, path + 1))
 			return files;
 	}
 	return NULL;

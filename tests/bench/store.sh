@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# How fast a capture becomes rows; make bench runs it. Records this host's own system calls under a dd with
-# lab-agent, which needs root and tracefs; elsewhere name a capture: tests/bench/store.sh CAPTURE
+# How fast a capture becomes rows, and pages of a full lab (lab.pl); make bench runs it. Records this host's own system
+# calls under a dd with lab-agent, which needs root and tracefs; elsewhere name a capture for the first of the two:
+# tests/bench/store.sh CAPTURE
 #   O=dir      where the programs are (default build)
 #   REPEATS=n  repetitions of each way (default 5)
 #   BLOCKS=n   dd's blocks, two system calls each (default 600000)
@@ -37,4 +38,10 @@ else
 	echo "bench: counts per event differ from those of trace-cmd report:" >&2
 	diff "$dir/reported" "$dir/stored" >&2
 	exit 1
+fi
+
+# Pages of a full lab, each of whose runs ships a capture of a real run's size.
+if [ $# -eq 0 ]; then
+	"$O/tests/bench/record" "$O/lab-agent" "$dir/spool" "$dir/small.dat" 600
+	O=$(realpath "$O") tests/bench/lab.pl "$dir/small.dat"
 fi

@@ -18,7 +18,8 @@ system "mount -t tracefs tracefs /sys/kernel/tracing 2>/dev/null" if !-e "/sys/k
 plan skip_all => "no tracefs with raw_syscalls here" if !-e "/sys/kernel/tracing/events/raw_syscalls/sys_enter";
 plan skip_all => "no trace-cmd here" if system "command -v trace-cmd >/dev/null";
 
-my %type = (HELLO => 1, JOB => 2, STARTED => 3, FILE => 4, DATA => 5, DONE => 6, QUIT => 7);
+my %type = (HELLO => 1, JOB => 2, STARTED => 3, FILE => 4, DATA => 5, DONE => 6, QUIT => 7,
+	EVENTS => 10);
 my $dir = tempdir("labd-agent-XXXXXX", TMPDIR => 1, CLEANUP => 1);
 my ($host, $pid);
 
@@ -111,6 +112,11 @@ script("xentrace", 'for file; do :; done; while :; do echo record >$file; sleep 
 
 my $hello = start();
 like($hello->{build_id}, qr/^[0-9a-f]{40}$/, "HELLO has the kernel's build-id");
+ok($hello->{lists_events}, "and says that the agent can list its events");
+put("EVENTS", "");
+my $listed = receive("EVENTS")->{events};
+is(ref $listed, "ARRAY", "which it does when it is asked: " . @$listed);
+is_deeply([ grep { !/^[^:]+:[^:]+$/ || /^labd:/ } @$listed ], [], "by system and name, without its own probes");
 is($hello->{env}{cpus}, 0 + qx{getconf _NPROCESSORS_ONLN}, "and its environment");
 
 my $done = job("busy", ["50000"]);

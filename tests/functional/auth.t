@@ -83,7 +83,8 @@ for my $case ([ PUT => $list, "GET, HEAD, POST" ], [ DELETE => "$list/1", "GET, 
 	is($r->{headers}{allow}, $allow, "and Allow says what goes");
 }
 for my $path ("/nothing", "/api/v1/nothing", "/api/v2/experiments", "$list/", "$list/0", "$list/-1", "$list/1x",
-	"$list/99999999999999999999", "$list/1", "$list/1/results", "$list/1/report", "$list/1/stream", "$list/1/boots",
+	"$list/99999999999999999999", "$list/1", "/api/v1/builds/nothing", "/api/v1/builds/nothing/log", "/api/v1/builds/nothing/events",
+	"/api/v1/machines/nothing", "$list/1/results", "$list/1/report", "$list/1/stream", "$list/1/boots",
 	"/api/v1/boots/1", "/api/v1/boots/1/console", "/api/v1/runs/1", "/api/v1/runs/1/capture", "/api/v1/imports/1") {
 	refused($lab->get($path), 404, qr/there is no/, "GET $path");
 }

@@ -45,13 +45,13 @@ put_image("ef");
 my %env = (LABD_QEMU => "$Labd::top/tests/lib/fake-qemu", FAKE_BUILD_ID => $kernel_id,
 	FAKE_CAPTURE => "$dir/capture", FAKE_WORKLOAD => '{"madvise_total_ns": 12345}');
 my $lab = Labd->new(args => [ "--builds", "$dir/builds", "--images", "$dir/images" ], env => \%env);
-my $spec = Labd::spec("experiments/kvm-first.json");
+my $spec = Labd::descriptive(Labd::spec("experiments/kvm-first.json"));
 $spec->{rounds}        = 1;
 $spec->{scenarios}     = [ @{ $spec->{scenarios} }[ 0, 1 ] ];
 $spec->{trace}{events} = ["sched:sched_switch"];
 $spec->{metrics}       = [
 	{ name => "next_pids", event => "sched:sched_switch", field => "next_pid", agg => "sum", unit => "1",
-		primary => JSON::PP::true, better => "lower" },
+		better => "lower" },
 	{ name => "prev_pids", event => "sched:sched_switch", field => "prev_pid", agg => "sum", unit => "1" },
 	{ name => "madvise_total", workload_key => "madvise_total_ns", unit => "ns" },
 	{ name => "never", event => "sched:sched_switch", field => "prev_prio", agg => "p99.9", unit => "1" },

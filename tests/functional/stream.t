@@ -27,7 +27,7 @@ put("images/kvm.json", { name => "kvm", image => "/nowhere/image", sha256 => "cd
 	files => [ { path => "/bin/kvm-churn", sha256 => "ef" x 32 } ] });
 my $lab = Labd->new(args => [ "--builds", "$dir/builds", "--images", "$dir/images" ], env => { LABD_QEMU => "/bin/false" });
 
-my $spec = Labd::spec("experiments/kvm-first.json");
+my $spec = Labd::descriptive(Labd::spec("experiments/kvm-first.json"));
 $spec->{rounds} = 2;
 my $list = "/api/v1/experiments";
 my $r = $lab->request("POST", $list, $spec, "Idempotency-Key" => "once");
@@ -97,5 +97,36 @@ mkdir "$dir/x";
 is(system("tar", "-xzf", $archive, "-C", "$dir/x"), 0, "tar reads it");
 is(system("cd '$dir/x/labd-experiment-1' && sha256sum --check --quiet SHA256SUMS"), 0, "and its hashes fit");
 ok(-s "$dir/x/labd-experiment-1/$_", "$_ is in it") for qw(lab.db report.txt results.json spec.json);
+is($lab->stop, 0, "it ends well");
+
+# The console of a machine that boots and never gets further; a client that comes back has it again.
+put("builds/kvm-$_.json", { name => "kvm-$_", subject => "kvm", kernel => "$dir/spec.json", build_id => "ab" x 20 }) for qw(base hint);
+put("images/kvm.json", { name => "kvm", image => "$dir/spec.json", sha256 => "cd" x 32,
+	files => [ { path => "/bin/kvm-churn", sha256 => "ef" x 32 } ] });
+$lab = Labd->new(args => [ "--builds", "$dir/builds", "--images", "$dir/images" ],
+	env => { LABD_QEMU => "$Labd::top/tests/lib/fake-qemu", FAKE_MODE => "chatty" });
+my $id = $lab->submit($spec);
+
+# Follows until the code likes what came; answers the console events.
+sub consoles {
+	my ($enough) = @_;
+	my $got = "";
+	my @consoles;
+	HTTP::Tiny->new(timeout => 60)->get($lab->url . "$list/$id/stream", { data_callback => sub {
+		$got .= shift;
+		@consoles = map { $json->decode($_) } $got =~ /^event: console\ndata: (.*)\n\n/mg;
+		die "enough\n" if $enough->(@consoles);
+	} });
+	return @consoles;
+}
+my @consoles = consoles(sub { @_ >= 2 && $_[-1]{lines}[-1] =~ /still booting/ });
+cmp_ok(scalar @consoles, ">=", 2, "the console is told when it has grown, without a change of the state");
+ok($_->{boot} > 0, "of a boot") for $consoles[-1];
+is(scalar @{ $consoles[-1]{lines} }, 12, "in its last twelve lines");
+is_deeply([ grep { !/^\[ *\d+\.\d{3}\] \S/ } map { @{ $_->{lines} } } @consoles ], [], "each of them whole");
+isnt($consoles[0]{lines}[-1], $consoles[-1]{lines}[-1], "and newer ones each time");
+@consoles = consoles(sub { @_ >= 1 });
+is(scalar @consoles, 1, "who comes back is told again");
+$lab->request("POST", "$list/$id/cancel", {});
 is($lab->stop, 0, "it ends well");
 done_testing;

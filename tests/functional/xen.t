@@ -70,7 +70,7 @@ put("images/xen.json", encode_json({ name => "xen", image => "$dir/cpio", sha256
 my $lab = Labd->new(args => [ "--builds", "$dir/builds", "--images", "$dir/images" ], env => {
 	LABD_QEMU => "$Labd::top/tests/lib/fake-qemu", FAKE_BUILD_ID => $kernel_id, FAKE_HYPERVISOR_ID => $xen_id,
 	FAKE_CAPTURE => "$Labd::top/tests/fuzz/seeds/fuzz_tracedat/sched.dat", FAKE_WORKLOAD => '{"unmaps": 20}' });
-my $spec = Labd::spec("experiments/xen-grant-batch.json");
+my $spec = Labd::descriptive(Labd::spec("experiments/xen-grant-batch.json"));
 $spec->{rounds}    = 1;
 $spec->{scenarios} = [ $spec->{scenarios}[0] ];
 $spec->{arms}      = [ map { { name => $_, build => "xen-$_" } } qw(good noflush short lossy cut bare) ];
