@@ -271,10 +271,10 @@ static void put_coverage(struct report *report)
 	for (int n = SPEC_MAX_ROUNDS; n >= 2 && used < (int)sizeof(text) - 40; n--)
 		if (seen[n])
 			used += snprintf(text + used, sizeof(text) - used,
-					 "%s%d values covers it with %.4g %%", used ? ", of " : "",
-					 n, 100 * (1 - ldexp(1, 1 - n)));
+					 "%s%d values covers it with %.4g %%",
+					 used ? ", that of " : "", n, 100 * (1 - ldexp(1, 1 - n)));
 	if (used)
-		report_field(report, "median", "From the smallest to the largest of %s.", text);
+		report_field(report, "median", "The range of %s.", text);
 }
 
 /** report_all_values() - what is behind the medians, by round */

@@ -44,7 +44,7 @@ static void put_plan(struct report *report)
 	num_p(p, family.p_floor);
 	num_p(times, family.p_floor * (double)family.size);
 	report_field(report, "family",
-		     "%zu: %zu scenarios x %zu primary metrics; alpha %g for all of it, by Holm",
+		     "%zu: scenarios %zu x primary metrics %zu; alpha %g for all of it, by Holm",
 		     family.size, family.n_scenarios, family.n_metrics, spec->alpha);
 	report_field(report, "interval",
 		     "of the Hodges-Lehmann shift, as a change of the base's median");

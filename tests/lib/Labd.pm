@@ -149,7 +149,7 @@ sub doc_queries {
 		$title = $1 if $part =~ /^## (.*)/;
 		next if $part !~ /^```sql\n(.*)/s;
 		my $sql = $1;
-		push @queries, { title => $title, sql => $sql, may_be_empty => scalar $sql =~ /v_loss|v_reproduction|NOT IN \('ok'|failed > 0/ }
+		push @queries, { title => $title, sql => $sql, may_be_empty => scalar $sql =~ /v_loss|v_reproduction|v_floor|variance_json|NOT IN \('ok'|failed > 0/ }
 			if ($title =~ /^Xen: / ? "xen" : "") eq $subject;
 	}
 	return @queries;

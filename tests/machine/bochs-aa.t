@@ -19,8 +19,7 @@ my $id    = $lab->submit({
 		args => { mode => "same", chunk_mib => 4, rounds => 40, mem_mib => 128, vcpus => 2 } } ],
 	trace => { events => [$event], buffer_kib_per_cpu => 2048 },
 	metrics => [
-		{ name => "zap_total", event => $event, field => "duration_ns", agg => "sum", unit => "ns", better => "lower",
-			primary => JSON::PP::true },
+		{ name => "zap_total", event => $event, field => "duration_ns", agg => "sum", unit => "ns", better => "lower" },
 		{ name => "sptes_visited", event => $event, field => "visited", agg => "sum", unit => "1" },
 		{ name => "tables_skipped", event => $event, field => "skipped", agg => "sum", unit => "1" },
 		{ name => "madvise_total", workload_key => "madvise_total_ns", unit => "ns", better => "lower" },

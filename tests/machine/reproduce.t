@@ -44,7 +44,7 @@ my $kvm = runs_of({
 		clock => "mono" },
 	metrics => [
 		{ name => "zap_total", event => "kvmmmu:kvm_tdp_mmu_zap_leafs", field => "duration_ns", agg => "sum",
-			unit => "ns", better => "lower", primary => JSON::PP::true },
+			unit => "ns", better => "lower" },
 		{ name => "zaps", event => "kvmmmu:kvm_tdp_mmu_zap_leafs", agg => "count", unit => "1" },
 		{ name => "madvise_total", workload_key => "madvise_total_ns", unit => "ns" },
 	],
@@ -67,7 +67,7 @@ my $xen = runs_of({
 		buffer_kib_per_cpu => 1024, clock => "mono" },
 	metrics => [
 		{ name => "batch_total", event => "xen:grant_unmap_batch", field => "duration_ns", agg => "sum", unit => "ns",
-			better => "lower", primary => JSON::PP::true },
+			better => "lower" },
 		{ name => "unmaps", event => "xen:page_grant_unmap", agg => "count", unit => "1" },
 	],
 });

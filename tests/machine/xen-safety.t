@@ -16,7 +16,7 @@ my $lab = Labd->new;
 sub run_spec {
 	my ($arms, $scenarios, %more) = @_;
 	my $end  = delete $more{end} // "done";
-	my $spec = Labd::spec("experiments/xen-grant-batch.json");
+	my $spec = Labd::descriptive(Labd::spec("experiments/xen-grant-batch.json"));
 	$spec->{arms}      = [ map { { name => $_, build => "xen-$_" } } @$arms ];
 	$spec->{scenarios} = $scenarios;
 	$spec->{rounds}    = 1;

@@ -28,7 +28,7 @@ close $fh;
 chmod 0755, "$dir/qemu" or die "$dir/qemu: $!";
 
 my $lab  = Labd->new(env => { LABD_QEMU => "$dir/qemu" });
-my $spec = Labd::spec("experiments/xen-grant-batch.json");
+my $spec = Labd::descriptive(Labd::spec("experiments/xen-grant-batch.json"));
 $spec->{arms}      = [ grep { $_->{name} =~ /^(base|batch)$/ } @{ $spec->{arms} } ];
 $spec->{scenarios} = [ grep { $_->{name} =~ /^grant(1|32)$/ } @{ $spec->{scenarios} } ];
 $spec->{rounds}    = 2;
