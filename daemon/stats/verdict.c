@@ -133,7 +133,8 @@ void verdict_make(const struct verdict_input *in, struct verdict_result *ret_res
 				   : fmax(fabs(in->change_low), fabs(in->change_high));
 	if (!in->family_size) {
 		/* Descriptive. */
-	} else if (significant && beats_floor(in) && in->better && (in->shift < 0 || in->shift > 0)) {
+	} else if (significant && beats_floor(in) && in->better &&
+		   (in->shift < 0 || in->shift > 0)) {
 		result.verdict =
 			(in->shift > 0) == (in->better > 0) ? VERDICT_IMPROVED : VERDICT_REGRESSED;
 		snprintf(result.text, sizeof(result.text), "%s",

@@ -65,6 +65,25 @@ subtest "shape" => sub {
 		"same16: iterator's zap_total is below base's");
 };
 
+# Which verdict the boots give is theirs; that they and the verdict fit is labd's.
+subtest "verdicts" => sub {
+	for my $scenario (qw(same16 same4)) {
+		my @base = sort { $a <=> $b } values_of("zap_total", $scenario, "base");
+		my @hint = sort { $a <=> $b } values_of("zap_total", $scenario, "hint");
+		my $row  = ($lab->sql("SELECT verdict, printf('%.4f', p), printf('%.4f', p_floor), in_family, floor IS NULL FROM v_compare "
+			. "WHERE experiment = :experiment AND metric = 'zap_total' AND arm = 'hint' AND scenario = '$scenario'", $id))[0];
+		my $apart = $hint[-1] < $base[0];
+		is($row->[2], "0.0079", "$scenario: the smallest p of 5 v 5");
+		is($row->[1] eq "0.0079" ? 1 : 0, $apart ? 1 : 0, "$scenario: p $row->[1] is that where the arms do not overlap, and only there");
+		like($row->[0], $apart ? qr/^improved$/ : qr/^(?:improved|inconclusive)$/, "$scenario: $row->[0]");
+		is("$row->[3] $row->[4]", "1 1", "$scenario: in the family; no A/A experiment, no floor");
+	}
+	is($lab->value("SELECT count(*) FROM v_compare WHERE experiment = :experiment AND verdict = 'regressed'", $id), 0,
+		"nothing has regressed, sweep1 neither");
+	is($lab->value("SELECT count(*) FROM v_compare WHERE experiment = :experiment AND scenario = 'sweep1' AND verdict IS NOT NULL", $id), 0,
+		"sweep1 is descriptive");
+};
+
 subtest "nothing is lost" => sub {
 	is($lab->value("SELECT count(*) FROM v_run WHERE experiment = :experiment AND state = 'ok'", $id), 45,
 		"45 finished runs");

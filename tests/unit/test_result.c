@@ -266,7 +266,8 @@ START_TEST(interval_is_of_the_boots_intervals)
 }
 END_TEST
 
-/* Two runs in each boot, 2 apart: the mean square inside is 2, between 2 * 250 = 500. */
+/* Two runs in each boot, 2 apart: the mean square inside is 2, between 2 * 250 = 500, and p is
+ * f_oneway()'s. */
 START_TEST(variance_of_boots_and_runs)
 {
 	ck_assert_str_eq(text_of("SELECT count(*) FROM result WHERE variance_json IS NOT NULL"),
