@@ -10,6 +10,7 @@
 #include "base/util.h"
 #include "plan/exec.h"
 #include "plan/judge.h"
+#include "stats/rank.h"
 #include "store/db.h"
 
 #define ROUNDS 6
@@ -362,6 +363,44 @@ START_TEST(void_pairs_are_left_out)
 }
 END_TEST
 
+/* Nine runs in each boot that agree closely: 45 v 45 would be sure of what 5 v 5 is not. */
+START_TEST(runs_are_no_boots)
+{
+	double base[45], hint[45], pooled;
+
+	add_experiment(1, SPEC(5, ""), &faint);
+	for (int i = 1; i < 9; i++) {
+		ck_assert_int_eq(
+			db_run(db,
+			       "INSERT INTO run (id, boot, slot, place, scenario, state, lost,"
+			       " complete, done_json, started) SELECT id + 100000 * ?1, boot, slot, ?1,"
+			       " scenario, state, lost, complete, done_json, 0 FROM run"
+			       " WHERE id < 100000",
+			       "i", (int64_t)i),
+			0);
+		ck_assert_int_eq(
+			db_run(db,
+			       "INSERT INTO sample (run, metric, value, n_events)"
+			       " SELECT run + 100000 * ?1, metric,"
+			       " value + iif(?1 % 2, -1e-3, 1e-3) * ((?1 + 1) / 2), n_events"
+			       " FROM sample WHERE run < 100000",
+			       "i", (int64_t)i),
+			0);
+	}
+	update_results(1, SPEC(5, ""));
+	judge_as(1, "done");
+	ck_assert_str_eq(ROW("n_pairs || printf(' %.4f', p)", 1, TWO), "5 0.0317");
+	ck_assert_str_eq(ROW("verdict", 1, TWO), "inconclusive");
+	/* What pooling would have said. */
+	for (size_t i = 0; i < 45; i++) {
+		base[i] = faint.value[1][0][i % 5] + 1e-3 * (double)(i / 5);
+		hint[i] = faint.value[1][1][i % 5] + 1e-3 * (double)(i / 5);
+	}
+	ck_assert_int_eq(rank_test(base, 45, hint, 45, &pooled), 0);
+	ck_assert_double_lt(pooled, 1e-6);
+}
+END_TEST
+
 /* Rounds that differ by more than the arms: the ranks see nothing, the pairs do. */
 static const struct figures drifting = {
 	{{{10, 20, 40, 80, 160, 320}, {9, 17, 33, 68, 130, 280}, {10, 20, 40, 80, 160, 320}},
@@ -548,6 +587,7 @@ int main(void)
 	tcase_add_test(tcase, floor_takes_a_verdict);
 	tcase_add_test(tcase, floor_of_elsewhere);
 	tcase_add_test(tcase, void_pairs_are_left_out);
+	tcase_add_test(tcase, runs_are_no_boots);
 	tcase_add_test(tcase, paired_test);
 	tcase_add_test(tcase, not_before_the_end);
 	tcase_add_test(tcase, without_data);
