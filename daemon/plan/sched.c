@@ -194,7 +194,8 @@ static void carry_out(struct sched *sched, int64_t id)
 		ret = exec_experiment(exec, reason);
 	state = !ret ? "done" : ret == -ECANCELED ? "cancelled" : "failed";
 	if (ret != -ECANCELED || !stopping(sched)) {
-		if (ret && !*reason)
+		/* That somebody cancelled it is its state, and needs no reason. */
+		if (ret && ret != -ECANCELED && !*reason)
 			snprintf(reason, sizeof(reason), "%s", strerror(-ret));
 		ended = end_experiment(sched, id, state, reason);
 	}
