@@ -94,7 +94,7 @@ SELECT experiment, scenario, metric, base, arm, delta, p, p_floor, p_holm, floor
        shift_level, change_low, change_high, paired_p, paired_p_floor, floor_pairs, margin, no_larger, detectable, why
 FROM compare;
 
--- Every pair of the A/A experiments that are done, with the environment it was measured in.
+-- Every pair of the A/A experiments that were done here, with the environment it was measured in.
 CREATE VIEW v_aa_pair AS
 SELECT e.machine, (SELECT b.env_key FROM slot s JOIN boot b ON b.slot = s.id
 		   WHERE s.experiment = e.id AND s.round = j.key + 1 AND s.arm = c.base AND b.state = 'ok'
@@ -105,7 +105,7 @@ CROSS JOIN compare c ON c.experiment = e.id
 JOIN scenario n ON n.experiment = e.id AND n.name = c.scenario
 JOIN metric m ON m.experiment = e.id AND m.name = c.metric
 JOIN json_each(c.ratios_json) j ON j.value IS NOT NULL
-WHERE e.kind = 'aa' AND e.state = 'done';
+WHERE e.kind = 'aa' AND e.state = 'done' AND e.origin_json IS NULL;
 
 -- The A/A noise floor of a machine in an environment: the largest |ratio - 1| among those pairs.
 CREATE VIEW v_floor AS

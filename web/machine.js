@@ -28,7 +28,7 @@ function drawHead(machine) {
 function drawFloors({ floors }) {
 	fill("floors",
 		el("h2", {}, "Noise floor"),
-		el("p", {}, "The largest difference that this machine has shown between two arms of one build. A change gets a verdict only above it."),
+		el("p", {}, "The largest difference that this machine has shown between two arms of one build. A change must be above it to be called improved or regressed."),
 		floors.length ? table("A/A floors", "by environment, scenario and metric", ["Scenario", "Metric", { text: "Floor", class: "num" },
 			{ text: "Pairs", class: "num" }, { text: "Experiments", class: "num" }, "Environment"],
 			floors.map(floor => [

@@ -10,25 +10,27 @@
 #include "store/db.h"
 
 /* clang-format off */
-static const char seen_sql[] =
+/* What was imported ran on a machine of elsewhere. */
+#define HERE "WITH here AS (SELECT * FROM experiment WHERE machine = ?1 AND origin_json IS NULL) "
+
+static const char seen_sql[] = HERE
 	"SELECT json_object('experiments', count(*), 'emulated', json((SELECT"
-	" " SQL_BOOL("emulated") " FROM experiment WHERE machine = ?1 AND emulated IS NOT NULL"
+	" " SQL_BOOL("emulated") " FROM here WHERE emulated IS NOT NULL"
 	"   ORDER BY id DESC LIMIT 1)),"
-	" 'description', json((SELECT machine_json FROM experiment WHERE machine = ?1"
-	"   AND machine_json IS NOT NULL ORDER BY id DESC LIMIT 1)),"
+	" 'description', json((SELECT machine_json FROM here"
+	"   WHERE machine_json IS NOT NULL ORDER BY id DESC LIMIT 1)),"
 	" 'boots', json((SELECT json_group_object(state, n) FROM (SELECT b.state, count(*) AS n"
-	"   FROM experiment e JOIN slot s ON s.experiment = e.id JOIN boot b ON b.slot = s.id"
-	"   WHERE e.machine = ?1 GROUP BY b.state))))"
-	" FROM experiment WHERE machine = ?1";
+	"   FROM here e JOIN slot s ON s.experiment = e.id JOIN boot b ON b.slot = s.id"
+	"   GROUP BY b.state)))) FROM here";
 
 /* Lists of one machine, by their names in the answer. */
 static const char *const detail_sql[][2] = {
-	{"environments",
+	{"environments", HERE
 	"SELECT json_group_array(json_object('key', key, 'experiments', n,"
 	" 'last_seen', " SQL_TIME("seen") ", 'environment', json(env)))"
 	" FROM (SELECT b.env_key AS key, count(DISTINCT e.id) AS n, max(b.started) AS seen,"
-	"   b.env_json AS env FROM experiment e JOIN slot s ON s.experiment = e.id"
-	"   JOIN boot b ON b.slot = s.id WHERE e.machine = ?1 AND b.env_key IS NOT NULL"
+	"   b.env_json AS env FROM here e JOIN slot s ON s.experiment = e.id"
+	"   JOIN boot b ON b.slot = s.id WHERE b.env_key IS NOT NULL"
 	"   GROUP BY b.env_key ORDER BY seen DESC LIMIT 50)"},
 	{"floors",
 	"SELECT json_group_array(json_object('env_key', env_key, 'scenario', scenario,"
@@ -36,13 +38,13 @@ static const char *const detail_sql[][2] = {
 	" 'n_pairs', n_pairs, 'n_experiments', n_experiments))"
 	" FROM (SELECT * FROM v_floor WHERE machine = ?1"
 	"   ORDER BY env_key, scenario, metric LIMIT 500)"},
-	{"recent_boots",
+	{"recent_boots", HERE
 	"SELECT json_group_array(json_object('boot', boot, 'experiment', experiment,"
 	" 'round', round, 'arm', arm, 'state', state, 'detail', detail,"
 	" 'started', " SQL_TIME("started") ", 'took_ms', (ended - started) / 1000000))"
 	" FROM (SELECT b.id AS boot, s.experiment, s.round, s.arm, b.state, b.detail, b.started,"
 	"   b.ended FROM boot b CROSS JOIN slot s ON s.id = b.slot"
-	"   CROSS JOIN experiment e ON e.id = s.experiment WHERE e.machine = ?1"
+	"   CROSS JOIN here e ON e.id = s.experiment"
 	"   ORDER BY b.id DESC LIMIT 100)"},
 };
 /* clang-format on */

@@ -88,6 +88,7 @@ static int put_loss(struct report *report, sqlite3_stmt *stmt)
 	return 0;
 }
 
+/* What waits to be stored is neither complete nor not. */
 static int put_books(struct report *report, sqlite3_stmt *stmt)
 {
 	int runs = sqlite3_column_int(stmt, 0), complete = sqlite3_column_int(stmt, 1);
@@ -126,12 +127,14 @@ int report_losses(struct report *report)
 		" coalesce(sum(read), 0), coalesce(sum(lost), 0)"
 		" FROM (SELECT v.complete, sum(g.written) AS written, sum(g.read) AS read,"
 		"  sum(g.lost) AS lost FROM v_run v LEFT JOIN ring g ON g.run = v.run"
-		"  WHERE v.experiment = ?1 AND v.capture IS NOT NULL GROUP BY v.run)";
+		"  WHERE v.experiment = ?1 AND v.capture IS NOT NULL AND v.state <> 'captured'"
+		"  GROUP BY v.run)";
 	static const char incomplete_sql[] =
 		"SELECT v.run, v.arm, v.scenario, g.cpu, g.written, g.read, g.lost, g.source,"
 		" iif(g.source = 'xen', json_extract(g.detail, '$.closed'), 1) AS closed"
 		" FROM v_run v JOIN ring g ON g.run = v.run"
-		" WHERE v.experiment = ?1 AND (g.read + g.lost <> g.written OR closed = 0)"
+		" WHERE v.experiment = ?1 AND v.state <> 'captured'"
+		"  AND (g.read + g.lost <> g.written OR closed = 0)"
 		" ORDER BY v.run, g.source, g.cpu";
 	int ret;
 

@@ -73,7 +73,8 @@ static const struct {
 	 "   FILTER (WHERE complete IS NOT 1))"
 	 " FROM (SELECT v.run, v.complete, sum(g.written) AS written, sum(g.read) AS read,"
 	 "  sum(g.lost) AS lost FROM v_run v LEFT JOIN ring g ON g.run = v.run"
-	 "  WHERE v.experiment = ?1 AND v.capture IS NOT NULL GROUP BY v.run)"},
+	 "  WHERE v.experiment = ?1 AND v.capture IS NOT NULL AND v.state <> 'captured'"
+		"  GROUP BY v.run)"},
 	{"boots_bad",
 	 "SELECT json_group_array(json_object('boot', b.id, 'round', s.round, 'arm', s.arm,"
 	 " 'attempt', b.attempt, 'state', b.state, 'detail', b.detail,"
