@@ -7,7 +7,8 @@ import { floorText, testName, verdictBadge } from "/verdict.js";
 
 const known = value => value !== null && value !== undefined;
 
-function rowOf(sample, scale) {
+// xen: whether the run has a capture of the hypervisor beside the kernel's.
+function rowOf(sample, scale, xen) {
 	const { run, boot } = sample;
 	const about = [known(sample.n_events) && format.plural(sample.n_events, "event"),
 		known(sample.low) && `95 %: ${format.bounds(sample.low, sample.high, scale)}`].filter(Boolean).join("; ");
@@ -17,7 +18,8 @@ function rowOf(sample, scale) {
 		num([el("span", { class: sample.used ? null : "void" }, format.quantity(sample.value, scale)), about ? el("small", { class: "bounds" }, about) : null].filter(Boolean)),
 		el("td", {}, sample.used ? "yes" : "no", sample.note ? el("small", {}, sample.note) : null),
 		el("td", { class: "links" }, [link(`/api/v1/runs/${run}`, `run ${run}`), link(`/boots/${boot}`, `boot ${boot}`), link(`/api/v1/boots/${boot}/console`, "console"),
-			el("a", { href: `/api/v1/runs/${run}/capture`, download: true }, "capture")]),
+			el("a", { href: `/api/v1/runs/${run}/capture`, download: true }, "capture"),
+			xen ? el("a", { href: `/api/v1/runs/${run}/xentrace`, download: true }, "Xen’s capture") : null]),
 	];
 }
 
@@ -48,14 +50,14 @@ function tests(pair, scale) {
 	];
 }
 
-function show({ metric, scenario, arm, scale, result, pair, samples, deterministic }) {
+function show({ metric, scenario, arm, scale, result, pair, samples, deterministic, xen }) {
 	const close = el("button", { type: "button" }, "Close");
 	const dialog = el("dialog", { "aria-labelledby": "cell-title" },
 		el("div", { class: "dialog-head" }, el("h2", { id: "cell-title" }, `${metric.name}: ${scenario}, ${arm}`), close),
 		definitions([["Median", summary(result, scale, deterministic)], ...(pair ? tests(pair, scale) : [])]),
 		table("Values", "one per run, from its raw events; void ones are struck through",
 			[{ text: "Round", class: "num" }, { text: "Value", class: "num" }, "Used", "Behind it"],
-			samples.map(sample => rowOf(sample, scale)), true));
+			samples.map(sample => rowOf(sample, scale, xen)), true));
 
 	close.addEventListener("click", () => dialog.close());
 	dialog.addEventListener("click", event => {

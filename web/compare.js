@@ -32,6 +32,7 @@ function form(experiments, ids) {
 }
 
 const both = (a, b) => a.filter(({ name }) => b.some(other => other.name === name)).map(({ name }) => name);
+const sameMetric = (a, b) => a.unit === b.unit && a.agg === b.agg;
 const union = lists => [...new Set(lists.flat())];
 const of = (rows, metric, scenario, arm) => rows.find(row => row.metric === metric && row.scenario === scenario && row.arm === arm);
 
@@ -47,16 +48,23 @@ function cells({ experiment, results }, metric, scenario, arm, scale) {
 	];
 }
 
+// Whether a scenario runs the same on both sides.
+function sameWork(name, sides) {
+	const [a, b] = sides.map(({ experiment }) => experiment.scenarios.find(scenario => scenario.name === name));
+
+	return a.workload === b.workload && !differing(a.args || {}, b.args || {}).length;
+}
+
 function metricTable(metric, scenarios, sides) {
 	const mine = sides.map(({ experiment }) => experiment.metrics.find(({ name }) => name === metric));
 	const values = sides.flatMap(({ results }) => results.results.filter(row => row.metric === metric).map(row => row.median));
 	const scale = format.chooseScale(mine[0].unit, values);
 	const arms = union(sides.map(({ experiment }) => experiment.arms.map(({ name }) => name)));
 	const clocks = union(sides.map(({ results }) => format.clockOf(mine[0], results.clock) || []));
-	const rows = scenarios.flatMap(scenario => arms.map((arm, i) => {
+	const rows = scenarios.map(scenario => [scenario, sameWork(scenario, sides)]).flatMap(([scenario, same]) => arms.map((arm, i) => {
 		const [a, b] = sides.map(({ results }) => of(results.results, metric, scenario, arm));
-		const row = [i ? again(scenario) : scenario, arm, ...sides.flatMap(side => cells(side, metric, scenario, arm, scale)),
-			num(a?.n && b?.n && a.median ? format.delta(b.median / a.median - 1) : "–", "delta")];
+		const row = [i ? again(scenario) : same ? scenario : el("th", { scope: "row" }, scenario, el("small", {}, "not the same arguments")), arm, ...sides.flatMap(side => cells(side, metric, scenario, arm, scale)),
+			num(same && a?.n && b?.n && a.median ? format.delta(b.median / a.median - 1) : "–", "delta")];
 
 		row.joined = i > 0;
 		return row;
@@ -70,7 +78,7 @@ function metricTable(metric, scenarios, sides) {
 function drawTables(sides) {
 	const [a, b] = sides.map(({ experiment }) => experiment);
 	const scenarios = both(a.scenarios, b.scenarios);
-	const metrics = both(a.metrics, b.metrics).filter(name => a.metrics.find(m => m.name === name).unit === b.metrics.find(m => m.name === name).unit);
+	const metrics = both(a.metrics, b.metrics).filter(name => sameMetric(...[a, b].map(({ metrics: all }) => all.find(m => m.name === name))));
 	const first = metrics.filter(name => [a, b].some(({ metrics: all }) => all.some(m => m.name === name && m.primary)));
 	const shown = first.length ? first : metrics.slice(0, 1);
 	const rest = metrics.filter(name => !shown.includes(name));

@@ -26,7 +26,7 @@ function plot(data, arms, tail, width) {
 	const bottom = HEIGHT - MARGIN.bottom;
 
 	if (!values.length)
-		return el("p", { class: "quiet" }, "No value is above zero, so that a log axis has nothing to show.");
+		return el("p", { class: "quiet" }, data.curves.length ? "No value is above zero, so that a log axis has nothing to show." : "No run yet.");
 	const [low, high] = d3.extent(values);
 	const x = d3.scaleLog([low / 1.1, high * 1.1], [MARGIN.left, width - MARGIN.right]);
 	const most = d3.max(curves, curve => curve.n);
@@ -35,7 +35,9 @@ function plot(data, arms, tail, width) {
 	const line = d3.line().x(([value]) => x(Math.max(value, x.domain()[0]))).y(([, fraction]) => place(fraction)).curve(d3.curveStepAfter);
 	const decades = Math.log10(high / low);
 	// 1, 2 and 5 of a decade where there are few of them.
-	const xTicks = x.ticks(100).filter(tick => (decades > 3 ? ["1"] : ["1", "2", "5"]).includes(tick.toExponential()[0]) && x(tick) < width - 28);
+	const few = x.ticks(100).filter(tick => (decades > 3 ? ["1"] : ["1", "2", "5"]).includes(tick.toExponential()[0]) && x(tick) < width - 28);
+	// And any where the values are too near to each other.
+	const xTicks = few.length > 1 ? few : d3.ticks(...x.domain(), 4).filter(tick => x(tick) < width - 28);
 	const yTicks = tail ? d3.range(0, 1 + Math.floor(Math.log10(most))).map(power => 10 ** -power) : y.ticks(5);
 
 	axis(svg, "bottom", x, xTicks, tick => tickText(tick, data.unit), [MARGIN.top, bottom]);

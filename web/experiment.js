@@ -15,11 +15,14 @@ import { drawVerdict } from "/verdict.js";
 
 const id = pageId();
 const base = `/api/v1/experiments/${id}`;
+const AGAIN_MS = 3000;
+const main = document.getElementById("main");
+const active = state => state === "running" || state === "queued";
 const REPORTS = [["text", "text"], ["csv", "CSV"], ["json", "JSON"], ["benchstat", "benchstat"]];
 
 function drawHead(experiment, results) {
 	const { measuring, deterministic } = results;
-	const live = ["queued", "running"].includes(experiment.state);
+	const live = active(experiment.state);
 	const measured = deterministic ? `${format.duration(measuring.measure_ns / 1e9)} of the machine's time measured`
 		: `${format.share(measuring.measure_ns, measuring.wall_ns)} of it measuring`;
 
@@ -44,16 +47,28 @@ function drawHead(experiment, results) {
 		emulatedBanner(experiment.emulated, results.deterministic));
 }
 
+let turn = 0; // of two draws at a time the newer one wins
+let late = false; // whether there is something new that was not drawn
+let curves = false; // whether the distribution is there; while more comes it stays as it is
+let shown; // what the page was drawn for: state, boots done, boot that runs
+
 async function draw() {
+	const mine = ++turn;
+
+	late = false;
 	const [experiment, results, boots] = await Promise.all([
 		get(base), get(`${base}/results`), getAll(`${base}/boots`, "boots")]);
 
+	if (mine !== turn)
+		return experiment;
 	drawHead(experiment, results);
 	drawProgress(experiment.progress);
 	drawVerdict(experiment, results);
 	drawResults(experiment, results);
 	drawValues(experiment, results);
-	drawEcdf(experiment, results);
+	if (!curves || !active(experiment.state))
+		drawEcdf(experiment, results);
+	curves = results.samples.length > 0;
 	drawCounters(experiment, results);
 	drawBoots(boots, results);
 	drawTrouble(results);
@@ -61,31 +76,50 @@ async function draw() {
 	return experiment;
 }
 
-function follow(experiment) {
+// Not below the keyboard's focus, which may have opened a cell too: then as soon as it has left.
+function redraw() {
+	late = main.contains(document.activeElement) || document.querySelector("dialog[open]") !== null;
+	if (!late)
+		draw().catch(() => {});
+}
+
+const stateOf = progress => JSON.stringify([progress.state, progress.boots_done, progress.current?.boot]);
+
+function onProgress(progress) {
+	const now = stateOf(progress);
+
+	drawProgress(progress);
+	if (now !== shown)
+		redraw();
+	shown = now;
+}
+
+function follow() {
 	const source = new EventSource(`${base}/stream`);
-	let boots = experiment.progress.boots_done;
-	let state = experiment.state;
 
-	source.addEventListener("progress", event => {
-		const progress = JSON.parse(event.data);
-
-		drawProgress(progress);
-		if (progress.boots_done !== boots || progress.state !== state)
-			draw().catch(() => {});
-		boots = progress.boots_done;
-		state = progress.state;
-	});
+	source.addEventListener("progress", event => onProgress(JSON.parse(event.data)));
 	source.addEventListener("end", () => {
 		source.close();
 		draw().catch(() => {});
+	});
+	source.addEventListener("error", () => {
+		// The browser tries again by itself, but not where labd answered with an error.
+		if (source.readyState === EventSource.CLOSED)
+			setTimeout(follow, AGAIN_MS);
 	});
 }
 
 sections("head", "progress", "verdict", "results", "values", "ecdf", "counters", "boots", "trouble", "plan");
 document.getElementById("progress").setAttribute("aria-live", "polite");
+main.addEventListener("focusout", ({ relatedTarget }) => {
+	if (late && !main.contains(relatedTarget))
+		redraw();
+});
 start(async () => {
 	const experiment = await draw();
 
-	if (experiment.state === "running" || experiment.state === "queued")
-		follow(experiment);
+	if (active(experiment.state)) {
+		shown = stateOf(experiment.progress);
+		follow();
+	}
 }, "head");

@@ -66,9 +66,13 @@ export function percent(fraction) {
 	return fraction === null || fraction === undefined ? "–" : `${(fraction * 100).toFixed(1)} %`;
 }
 
-// A level of confidence.
+// A level of confidence, rounded down: no interval is sure.
 export function level(fraction, decimals = 1) {
-	return `${Number((fraction * 100).toFixed(decimals))} %`;
+	const unit = 10 ** decimals;
+
+	// What is only the error of a binary fraction is not cut off.
+	const whole = Math.floor(Number((fraction * 100 * unit).toPrecision(12)));
+	return `${Math.min(whole, 100 * unit - 1) / unit} %`;
 }
 
 export function interval(low, high) {

@@ -42,10 +42,15 @@ function under(metric, result, scale) {
 			: `95 %: ${format.bounds(result.low, result.high, scale)}`) : null];
 }
 
-function verdictCell(pair, inFamily) {
+// Whether a run has a capture of Xen's own trace.
+function tracesXen({ trace }) {
+	return Number(trace?.xen_mask || 0) !== 0 || (trace?.events || []).some(event => event.startsWith("xen:"));
+}
+
+function verdictCell(pair, inFamily, ended) {
 	if (pair?.verdict)
 		return el("td", {}, verdictBadge(pair.verdict), pair.p_holm === null ? null : el("small", {}, `Holm p ${format.p(pair.p_holm)}`));
-	return el("td", { class: "quiet" }, inFamily ? "not yet" : "descriptive");
+	return el("td", { class: "quiet" }, !inFamily ? "descriptive" : ended ? "none" : "not yet");
 }
 
 // An arm a column; beside each but the first its delta, and beside the family's arm its verdicts.
@@ -58,6 +63,8 @@ function metricTable(experiment, metric, data) {
 	const compare = index(data.compare.filter(row => row.metric === metric.name));
 	const samples = data.samples.filter(sample => sample.metric === metric.name);
 	const judged = family?.metrics.includes(metric.name) ? family.arm : null;
+	const ended = !["queued", "running"].includes(experiment.state);
+	const xen = tracesXen(experiment.spec);
 	const head = ["Scenario"];
 
 	for (const [i, arm] of arms.entries()) {
@@ -77,14 +84,14 @@ function metricTable(experiment, metric, data) {
 			const mine = samples.filter(sample => sample.scenario === scenario && sample.arm === arm);
 			const value = result?.n ? format.quantity(result.median, scale) : "–";
 
-			row.push(num([mine.length ? cellButton({ metric, scenario, arm, scale, result, pair, samples: mine, deterministic }, value) : value,
+			row.push(num([mine.length ? cellButton({ metric, scenario, arm, scale, result, pair, samples: mine, deterministic, xen }, value) : value,
 				result?.n ? under(metric, result, scale) : null].flat().filter(Boolean)));
 			if (i)
 				row.push(num([format.delta(pair?.delta),
 					pair?.n_pairs ? el("small", {}, `${pair.n_lower}/${pair.n_pairs} lower`) : null].filter(Boolean),
 				`delta ${verdictClass(pair?.verdict)}`));
 			if (arm === judged)
-				row.push(verdictCell(pair, family.scenarios.includes(scenario)));
+				row.push(verdictCell(pair, family.scenarios.includes(scenario), ended));
 		}
 		return row;
 	}));

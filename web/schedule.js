@@ -142,7 +142,8 @@ async function preview(spec) {
 }
 
 async function submit(spec) {
-	submission ||= crypto.randomUUID();
+	// randomUUID() is there in secure contexts only.
+	submission ||= [...crypto.getRandomValues(new Uint32Array(4))].join("-");
 	const { id } = await post("/api/v1/experiments", spec, { "Idempotency-Key": submission });
 
 	location.assign(`/experiments/${id}/live`);

@@ -104,7 +104,7 @@ export function makeForm(draft, machines, builds) {
 	const parts = {
 		what: ["What", what],
 		arms: ["Arms", arms],
-		scenarios: ["Scenarios", () => scenariosSection(draft, id => draw(["scenarios", "question"], id))],
+		scenarios: ["Scenarios", () => scenariosSection(draft, id => draw(["scenarios", "question"], id), () => draw(["question"]))],
 		settings: ["Repetition", settings],
 		trace: ["Trace", () => traceSection(draft, builds.map(build => build.name))],
 		metrics: ["Metrics", () => metricsSection(draft, id => draw(["metrics"], id))],

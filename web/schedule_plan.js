@@ -17,8 +17,8 @@ export function familyText({ arm, scenarios, metrics, size, alpha, test, p_floor
 		return "No metric is primary: all is described, and nothing gets a verdict.";
 	return `${format.plural(scenarios.length, "scenario")} × ${format.plural(metrics.length, "primary metric")} = ` +
 		`${format.plural(size, "comparison")} of ${arm} with the base, ` +
-		`by the ${test} test. The smallest p that so many rounds can reach is ${format.number(floor, { divisor: 1, decimals: 4 })}; ` +
-		`times ${size} (Holm) it is ${format.number(floor * size, { divisor: 1, decimals: 4 })}, and alpha is ${alpha}.`;
+		`by the ${test} test. The smallest p that so many rounds can reach is ${format.p(floor)}; ` +
+		`times ${size} (Holm) it is ${format.p(floor * size)}, and alpha is ${alpha}.`;
 }
 
 export function planNodes(plan) {

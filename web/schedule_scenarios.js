@@ -75,12 +75,15 @@ function argRow(draft, rows, row, i, path, redraw) {
 	return el("li", {}, key, value, remove, place);
 }
 
-function body(draft, scenario, path, redraw) {
+function body(draft, scenario, path, redraw, named) {
 	const rows = rowsOf(scenario);
 
 	return [
 		el("div", { class: "fields" },
-			input(draft, `${path}.name`, "Name", { after: (name, old) => renamed(draft, name, old) }),
+			input(draft, `${path}.name`, "Name", { after: (name, old) => {
+				renamed(draft, name, old);
+				named();
+			} }),
 			input(draft, `${path}.workload`, "Workload", { placeholder: "kvm-churn", hint: "a program of the image's /bin" }),
 			input(draft, `${path}.timeout_s`, "Time limit, seconds", { kind: "number", placeholder: "120" })),
 		el("fieldset", { class: "inner" }, el("legend", {}, "Arguments"), problemPlace(`${path}.args`),
@@ -115,7 +118,8 @@ function summary(scenario) {
 	return [el("strong", {}, scenario.name || "unnamed"), ` ${scenario.workload || "…"} `, args ? el("span", { class: "quiet" }, args) : null];
 }
 
-export function scenariosSection(draft, redraw) {
+// named: called when a scenario has got another name.
+export function scenariosSection(draft, redraw, named) {
 	return folds(draft, redraw, { list: "scenarios", one: "scenario", summary, max: 32, removed: scenario => removed(draft, scenario),
-		body: (scenario, path, again) => body(draft, scenario, path, again) });
+		body: (scenario, path, again) => body(draft, scenario, path, again, named) });
 }

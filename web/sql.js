@@ -25,12 +25,12 @@ function cell(value) {
 	return typeof value === "number" ? num(String(value)) : String(value);
 }
 
-function drawAnswer({ columns, rows, truncated, elapsed_ms: took }) {
+function drawAnswer({ columns, rows, truncated, why, elapsed_ms: took }) {
 	const numeric = columns.map((_, i) => rows.length && rows.every(row => row[i] === null || typeof row[i] === "number"));
 
 	fill("answer",
 		el("p", { role: "status" }, `${format.plural(rows.length, "row")} in ${format.duration(took / 1000)}`,
-			truncated ? el("strong", {}, "; there are more, which are left out") : ""),
+			truncated ? el("strong", {}, `; there are more, which are left out${why ? `: ${why}` : ""}`) : ""),
 		el("div", { class: "tall" }, table("Answer", "", columns.map((name, i) => numeric[i] ? { text: name, class: "num" } : name),
 			rows.map(row => row.map((value, i) => i ? cell(value)
 				: el("th", { scope: "row", class: numeric[i] ? "num" : null }, value === null ? "NULL" : String(value)))))));

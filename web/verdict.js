@@ -107,5 +107,5 @@ export function drawVerdict(experiment, results) {
 			: results.family?.size ? nothing.map(text => el("p", {}, text)) : null,
 		judged && common ? el("p", {}, why[0]) : null,
 		el("p", { class: "quiet" }, design(experiment, results)),
-		judged && kind !== "aa" && rows.some(row => row.verdict && row.floor === null) ? noiseButton(experiment) : null);
+		judged && kind !== "aa" && !results.origin && rows.some(row => row.verdict && row.floor === null) ? noiseButton(experiment) : null);
 }

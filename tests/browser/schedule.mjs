@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { statSync } from "node:fs";
 import http from "node:http";
 import { after, before, test } from "node:test";
-import { check, launch, open, screenshot, token, url } from "./browser.mjs";
+import { NARROW, WIDE, check, launch, open, screenshot, token, url } from "./browser.mjs";
 
 let browser, proxy, base;
 const sockets = new Set();
@@ -42,6 +42,13 @@ const experiments = async () => (await (await fetch(`${url}/api/v1/experiments`)
 async function giveToken(page, text) {
 	await page.getByLabel("Token", { exact: true }).fill(text);
 	await page.getByRole("button", { name: "Use it" }).click();
+}
+
+// The same on a telephone.
+async function checkNarrow(page, faults, name) {
+	await page.setViewportSize(NARROW);
+	await check(page, faults, `${name}, narrow`);
+	await page.setViewportSize(WIDE);
 }
 
 async function fillForm(page) {
@@ -147,6 +154,7 @@ test("a form becomes an experiment, and a cell leads to its capture", async t =>
 		await page.getByRole("progressbar", { name: "Runs done" }).waitFor();
 		await page.locator("#console pre").filter({ hasText: "Linux version" }).waitFor();
 		await check(page, faults, "live");
+		await checkNarrow(page, faults, "live");
 		await screenshot(page, "live-running-wide");
 		await button("Cancel the experiment").click();
 		await button("Go on").click();
@@ -166,6 +174,7 @@ test("a form becomes an experiment, and a cell leads to its capture", async t =>
 		await page.locator("button.cell").first().click();
 		await page.getByRole("dialog").waitFor();
 		await check(page, faults, "the dialog of a cell");
+		await checkNarrow(page, faults, "the dialog of a cell");
 		await screenshot(page, "experiment-cell-wide");
 		const waiting = page.waitForEvent("download");
 		await page.getByRole("dialog").getByRole("link", { name: "capture" }).first().click();
@@ -206,5 +215,22 @@ test("what is shipped fills the form", async () => {
 		await page.getByRole("region", { name: "Scenarios" }).getByText(scenario).waitFor();
 		await check(page, faults, "a shipped experiment");
 	}
+	await close();
+});
+
+test("a scenario can be primary as soon as it has a name", async () => {
+	const { page, faults, close } = await open(browser, { base });
+	const scenarios = page.getByRole("region", { name: "Scenarios" });
+	const offered = () => page.getByRole("group", { name: "In which scenarios" }).locator("label").allTextContents();
+
+	await page.goto("/schedule", { waitUntil: "networkidle" });
+	assert.deepEqual(await offered(), []);
+	await scenarios.getByText("unnamed").click();
+	await scenarios.getByLabel("Name", { exact: true }).fill("late");
+	assert.deepEqual(await offered(), [" late"]);
+	await scenarios.getByLabel("Name", { exact: true }).pressSequentially("r");
+	assert.deepEqual(await offered(), [" later"]);
+	assert.equal(await page.evaluate(() => document.activeElement.id), "field-scenarios[0].name", "the name keeps the focus");
+	assert.deepEqual(faults, []);
 	await close();
 });
