@@ -99,7 +99,7 @@ static void put_name(struct report *report, const char *scenario)
 		capital = capital && !isupper((unsigned char)*report->scenarios[s]);
 	fprintf(report->out, "Benchmark%c",
 		capital ? toupper((unsigned char)*scenario) : *scenario);
-	put_text(report->out, scenario + 1, true);
+	put_text(report->out, *scenario ? scenario + 1 : "", true);
 }
 
 static void put_boot(struct report *report, size_t s, size_t a, size_t r)

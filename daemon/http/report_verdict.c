@@ -91,7 +91,10 @@ static void put_verdict(struct report *report, const struct report_cell *cell)
 	char *text;
 
 	if (!cell->verdict || !*cell->verdict)
-		text = str_printf("no verdict yet: labd judges what has ended when it starts");
+		text = str_printf("%s", cell->why && *cell->why
+						? cell->why
+						: "no verdict yet: labd judges what has ended "
+						  "when it starts");
 	else
 		text = str_printf("%s%s%s", cell->verdict, *cell->why ? ": " : "", cell->why);
 	fputs("  ", report->out);
@@ -195,7 +198,7 @@ static int put_own_floors(struct report *report)
 	fprintf(report->out, "  %-23s %-18s %9s %6s\n", "metric", "scenario", "floor", "pairs");
 	ret = report_rows(report, sql, put_own_floor, &rows);
 	if (!ret && !rows)
-		fputs("  none: it has no pair\n", report->out);
+		fputs("  none: it has no pair that was measured here\n", report->out);
 	return ret;
 }
 

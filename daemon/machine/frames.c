@@ -225,7 +225,7 @@ int frames_take(void *arg, const struct frame *frame)
 			  "What the agent sent does not fit the machine's disk image.");
 	} else if (frame->type == FRAME_HELLO) {
 		take_hello(boot, frame);
-	} else if (frame->type == FRAME_EVENTS && boot->phase == PHASE_LISTING && !boot->events) {
+	} else if (frame->type == FRAME_EVENTS && boot->phase >= PHASE_LISTING && !boot->events) {
 		boot->events = parse(boot, frame);
 	} else if (frame->type == FRAME_STARTED && running) {
 		take_started(boot, frame);

@@ -227,6 +227,11 @@ static int migrate_events(const char *path)
 }
 
 static const char *const lab_refusals[][2] = {
+	{"its table %s has a column that labd does not make",
+	 "SELECT m.name FROM main.sqlite_schema m JOIN own.sqlite_schema o"
+	 " ON o.type = 'table' AND o.name = m.name, pragma_table_info(m.name, 'main') x"
+	 " WHERE m.type = 'table' AND NOT EXISTS (SELECT 1 FROM pragma_table_info(m.name, 'own') y"
+	 "  WHERE y.name = x.name) LIMIT 1"},
 	{"its database has %s experiments, not one",
 	 "SELECT count(*) FROM main.experiment HAVING count(*) <> 1"},
 	{"its experiment is still %s", "SELECT state FROM main.experiment"

@@ -239,7 +239,7 @@ static void renumber(sqlite3_context *context, int argc, sqlite3_value **argv)
  */
 static const char copy_sql[] =
 	"SELECT printf('INSERT %%s INTO main.\"%%w\" (%%s) SELECT %%s FROM archive.\"%%w\"',"
-	" iif(?1 = 'build_event', 'OR IGNORE', ''), ?1, group_concat('\"' || name || '\"'),"
+	" iif(?1 = 'build_event', 'OR IGNORE', ''), ?1, group_concat(printf('\"%%w\"', name)),"
 	" group_concat(CASE"
 	" WHEN name = 'experiment' OR (name = 'id' AND ?1 = 'experiment') THEN name || ' + %lld'"
 	" WHEN name = 'run' OR (name = 'id' AND ?1 = 'run') THEN name || ' + %lld'"
@@ -256,7 +256,7 @@ static const char copy_sql[] =
 	"  printf(''captures/%%d/%%d.xentrace'', %lld, id + %lld))'"
 	" WHEN name = 'console' THEN 'printf(''consoles/%%d-%%d-%%d.log'', %lld,"
 	"  (SELECT position FROM archive.slot s WHERE s.id = slot), attempt)'"
-	" ELSE '\"' || name || '\"' END), ?1) FROM pragma_table_info(?1, 'archive')";
+	" ELSE printf('\"%%w\"', name) END), ?1) FROM pragma_table_info(?1, 'archive')";
 
 static int copy_table(sqlite3 *db, const struct shift *shift, const char *table, const char *origin)
 {

@@ -412,8 +412,10 @@ static int find_events(struct slot_boot *sb, const json_t *hello)
 	if (ret || known)
 		return 0;
 	ret = boot_list_events(sb->boot, &events);
+	if (ret == -ETIMEDOUT)
+		log_warn("the agent did not list the events of build-id %s", build_id);
 	if (ret)
-		return ret;
+		return ret == -ETIMEDOUT ? 0 : ret;
 	pthread_mutex_lock(&sched->lock);
 	if (build_event_note(sched->db, build_id, json_object_get(events, "events")))
 		log_warn("the events of build-id %s are not stored", build_id);

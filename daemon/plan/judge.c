@@ -437,9 +437,9 @@ int judge_store(sqlite3 *db, const struct judgement *judgement)
 	int ret = 0;
 
 	if (!judgement->spec)
-		ret = db_run(db,
-			     "UPDATE compare SET verdict = NULL, why = ?2 WHERE experiment = ?1",
-			     "it", judgement->experiment, judgement->why);
+		ret = db_run(
+			db, "UPDATE compare SET why = ?2 WHERE experiment = ?1 AND verdict IS NULL",
+			"it", judgement->experiment, judgement->why);
 	else
 		ret = judge_note_plan(db, judgement->experiment, judgement->spec);
 	for (size_t i = 0; !ret && i < judgement->n; i++)

@@ -181,9 +181,10 @@ static int raw_array(const struct spec_metric *metric, const json_t *workload,
 		const json_t *element = json_array_get(array, raw->n);
 
 		if (!json_is_integer(element)) {
+			free(raw->values);
+			*raw = (struct sample_raw){0};
 			snprintf(raw->note, sizeof(raw->note),
 				 "the workload's array holds what is no integer");
-			free(raw->values);
 			return -ENODATA;
 		}
 		raw->values[raw->n] = json_integer_value(element);

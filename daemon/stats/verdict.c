@@ -58,7 +58,10 @@ static void tell_p(const struct verdict_input *in, char text[PART_MAX])
 
 	if (isnan(in->p_holm)) {
 		snprintf(text, PART_MAX, "The test has no p");
-	} else if (family_floor > in->alpha) {
+	} else if (in->p_floor > in->alpha ||
+		   (family_floor > in->alpha &&
+		    in->p_holm >= fmin(1, in->p * (double)in->family_size))) {
+		/* The second: of a family's p, only the smallest is multiplied by its size. */
 		if (in->family_size > 1)
 			snprintf(times, sizeof(times), ", times %zu comparisons %.3g",
 				 in->family_size, family_floor);
