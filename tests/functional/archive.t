@@ -253,6 +253,8 @@ subtest "refused" => sub {
 	refused(repack($sql->("lab.db", "UPDATE experiment SET state = 'running'")), qr/experiment is still running/, "one that runs");
 	refused(repack($sql->("lab.db", "PRAGMA foreign_keys = OFF", "UPDATE run SET boot = 99 WHERE id = $run")), qr/rows of run belong to none/, "rows of nobody");
 	refused(repack($sql->("lab.db", "UPDATE run SET capture = '../../etc/passwd' WHERE id = $run")), qr/names a capture as labd does not/, "another's file");
+	refused(repack($sql->("lab.db", "ALTER TABLE build_event ADD COLUMN \"event\"\") SELECT 1 --\" TEXT")),
+		qr/table build_event has a column that labd does not make/, "a column whose name is SQL");
 	refused(repack($sql->("lab.db", "UPDATE experiment SET machine_json = '{'")), qr/experiment\.machine_json is no JSON/, "no JSON");
 	refused(repack($sql->($events, "UPDATE run SET run = 77 WHERE run = $run")), qr/events have a run 77/, "events of another run");
 	refused(repack(sub { put("$_[0]/lab.db", "no database" x 999) }), qr/lab\.db is damaged/, "no database");

@@ -33,7 +33,7 @@ my $n   = 20000;
 my $lab = Labd->new(args => [ "--builds", "$dir/builds", "--images", "$dir/images" ], env => {
 	LABD_QEMU => "$Labd::top/tests/lib/fake-qemu", FAKE_BUILD_ID => "ab" x 20,
 	FAKE_CAPTURE  => "$Labd::top/tests/fuzz/seeds/fuzz_tracedat/sched.dat",
-	FAKE_WORKLOAD => $json->encode({ lat => [ map { 1 + $_ * 7919 % $n } 0 .. $n - 1 ], few => [ 1 .. 999 ], one => 3.5 }) });
+	FAKE_WORKLOAD => $json->encode({ lat => [ map { 1 + $_ * 7919 % $n } 0 .. $n - 1 ], few => [ 1 .. 999 ], one => 3.5, mixed => [ 10, 1.5 ] }) });
 my $spec = { name => "ecdf", machine => "qemu", subject => "kvm", rounds => 2,
 	arms => [ map { { name => $_, build => "kvm-$_" } } qw(base hint) ],
 	scenarios => [ map { { name => $_, workload => "kvm-churn" } } qw(s1 s2) ],
@@ -45,6 +45,7 @@ my $spec = { name => "ecdf", machine => "qemu", subject => "kvm", rounds => 2,
 			den => { event => "sched:sched_switch" } },
 		{ name => "lat", workload_key => "lat", agg => "p99.9", unit => "ns" },
 		{ name => "few", workload_key => "few", agg => "p99.9", unit => "ns" },
+		{ name => "mixed", workload_key => "mixed", agg => "median", unit => "ns" },
 		{ name => "one", workload_key => "one", unit => "1" } ] };
 my $id = $lab->submit($spec);
 is($lab->finish($id, 120), "done", "an experiment of a played machine");
@@ -82,6 +83,7 @@ is(scalar(grep { !exists $at{$_} || abs($at{$_} - $_ / $n) > 1e-9 } 1, 10000, 18
 is(scalar(grep { !exists $at{$_} } $n - 9 .. $n), 0, "the ten largest are all there");
 is($lab->value("SELECT value || ' ' || low || ' ' || high FROM v_sample WHERE metric = 'lat' AND run = $curve->{run}"),
 	"19980.0 19971.0 19989.0", "the sample has the same p99.9, between the 30th and the 12th largest");
+is(join(" ", map { $_->{n} } @{ ecdf("mixed", "s1")->{json}{curves} }), "0 0 0 0", "what holds no integer has no values");
 is(ecdf("few", "s1")->{json}{curves}[0]{p999}, undef, "999 values have no p99.9");
 
 # What there is not.
