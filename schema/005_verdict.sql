@@ -99,7 +99,8 @@ CREATE VIEW v_aa_pair AS
 SELECT e.machine, (SELECT b.env_key FROM slot s JOIN boot b ON b.slot = s.id
 		   WHERE s.experiment = e.id AND s.round = j.key + 1 AND s.arm = c.base AND b.state = 'ok'
 		   ORDER BY b.id DESC LIMIT 1) AS env_key,
-       c.scenario, n.workload, n.args, c.metric, m.unit, e.id AS experiment, j.key + 1 AS round, j.value AS ratio
+       c.scenario, n.workload, n.args, c.metric, m.unit, e.id AS experiment, j.key + 1 AS round, j.value AS ratio,
+       m.agg
 FROM experiment e
 CROSS JOIN compare c ON c.experiment = e.id
 JOIN scenario n ON n.experiment = e.id AND n.name = c.scenario
@@ -110,6 +111,6 @@ WHERE e.kind = 'aa' AND e.state = 'done' AND e.origin_json IS NULL;
 -- The A/A noise floor of a machine in an environment: the largest |ratio - 1| among those pairs.
 CREATE VIEW v_floor AS
 SELECT machine, env_key, scenario, workload, args, metric, unit, max(abs(ratio - 1)) AS floor, count(*) AS n_pairs,
-       count(DISTINCT experiment) AS n_experiments
+       count(DISTINCT experiment) AS n_experiments, agg
 FROM v_aa_pair
-GROUP BY machine, env_key, scenario, workload, args, metric, unit;
+GROUP BY machine, env_key, scenario, workload, args, metric, unit, agg;

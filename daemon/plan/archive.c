@@ -55,7 +55,8 @@ void archive_clean(const struct sched *sched)
  * @ret_error: one sentence on failure, unless the errno says it all
  * @error_size: room in @ret_error
  *
- * What a labd that was killed during this import had put in place is removed first.
+ * The caller has called bundle_forget() for what a labd that was killed during this import had put
+ * in place.
  *
  * Return: 0, -EBADMSG for an archive that is refused, or another negative errno; of a failed one
  * nothing is left behind.
@@ -67,7 +68,7 @@ int archive_import(struct sched *sched, int64_t import, const char *path, const 
 	int ret;
 
 	name_folder(sched, bundle.folder);
-	ret = bundle_forget(sched, import) ?: make_dir(bundle.folder, 0755);
+	ret = make_dir(bundle.folder, 0755);
 	ret = ret ?: sha256_file_hex(path, bundle.sha256) ?: find_twin(sched, &bundle);
 	ret = ret ?: bundle_unpack(&bundle, path) ?: bundle_check(&bundle);
 	ret = ret ?: bundle_store(sched, &bundle, import, file);

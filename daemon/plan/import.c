@@ -207,6 +207,11 @@ static int import_one(struct sched *sched, const struct import *import)
 	char error[320] = "";
 	int ret;
 
+	/* What a labd that was killed had put in place goes first, be the archive still there or
+	 * not. */
+	ret = bundle_forget(sched, import->id);
+	if (ret)
+		return ret;
 	if (bundle_is_file(import->path))
 		ret = archive_import(sched, import->id, import->path, import->name, error,
 				     sizeof(error));

@@ -77,14 +77,15 @@ static struct aa_floor *floor_at(const struct judgement *judgement, size_t scena
 
 /*
  * The pairs of v_aa_pair that were measured in an environment of this experiment's used boots. An
- * A/A experiment is not held against its own.
+ * A/A experiment is not held against its own, nor an imported one against this lab's.
  */
 static const char floors_sql[] =
 	"SELECT n.position, m.position, max(abs(p.ratio - 1)), count(*)"
 	" FROM scenario n JOIN metric m ON m.experiment = n.experiment"
 	" JOIN v_aa_pair p ON p.workload = n.workload AND p.args = n.args AND p.metric = m.name"
-	" AND p.unit = m.unit"
+	" AND p.unit = m.unit AND p.agg = m.agg"
 	" WHERE n.experiment = ?1 AND p.experiment <> ?1"
+	" AND (SELECT origin_json FROM experiment WHERE id = ?1) IS NULL"
 	" AND p.machine = (SELECT machine FROM experiment WHERE id = ?1)"
 	" AND p.env_key IN (SELECT b.env_key FROM v_sample a JOIN boot b ON b.id = a.boot"
 	"                   WHERE a.experiment = ?1 AND a.used)"

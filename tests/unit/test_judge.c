@@ -332,6 +332,18 @@ START_TEST(floor_of_elsewhere)
 	run_sql("UPDATE experiment SET state = 'done' WHERE id = 4");
 	judge_as(1, "done");
 	ck_assert_str_eq(ROW("verdict", 1, ONE), "inconclusive");
+	/* Another figure under the same name is none, and a lab's pairs are none of an import's. */
+	run_sql("UPDATE metric SET agg = 'max' WHERE experiment = 4");
+	judge_as(1, "done");
+	ck_assert_str_eq(ROW("floor", 1, ONE), "NULL");
+	run_sql("UPDATE metric SET agg = 'count' WHERE experiment = 4");
+	run_sql("UPDATE experiment SET origin_json = '{}' WHERE id = 1");
+	judge_as(1, "done");
+	ck_assert_str_eq(ROW("floor", 1, ONE), "NULL");
+	/* Nor are the pairs of an imported A/A experiment this lab's. */
+	run_sql("UPDATE experiment SET origin_json = iif(id = 4, '{}', NULL)");
+	judge_as(1, "done");
+	ck_assert_str_eq(ROW("verdict", 1, ONE), "improved");
 }
 END_TEST
 
