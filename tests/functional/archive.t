@@ -304,6 +304,15 @@ subtest "without captures, into an empty labd" => sub {
 	ok($empty->until(60, sub { $empty->get("/api/v1/imports/3")->{json}{state} eq "done" }), "an import that was begun is done") or diag $empty->log;
 	is(join(" ", grep { -e "$empty->{data}/$_" } qw(captures/9 captures/archive/x consoles/9-1-1.log events/9.db)), "", "what was left is gone");
 	ok(-e "$empty->{data}/consoles/99-1-1.log", "not what is another's");
+
+	# The same, and the archive is gone since.
+	$empty->stop;
+	change("$empty->{data}/lab.db", "INSERT INTO import (name, path, state, database, created) VALUES ('x', '/nowhere/x.tar.gz', 'queued', 'events/12.db', 0)");
+	mkdir "$empty->{data}/captures/12";
+	put("$empty->{data}/$_", "left") for qw(captures/12/1.dat events/12.db);
+	$empty->start;
+	ok($empty->until(60, sub { $empty->get("/api/v1/imports/4")->{json}{state} eq "failed" }), "one without its archive fails") or diag $empty->log;
+	is(join(" ", grep { -e "$empty->{data}/$_" } qw(captures/12 events/12.db)), "", "and leaves nothing");
 };
 
 subtest "killed meanwhile" => sub {
