@@ -139,6 +139,15 @@ sub finish {
 	return $state;
 }
 
+# What ended otherwise than it should have, a line each: a test that compares figures cannot tell why one is missing.
+sub bad_ends {
+	my ($self, $id) = @_;
+	return map { join ": ", @$_ } $self->sql("SELECT 'boot ' || boot, state, detail FROM v_boot WHERE state <> 'ok' AND "
+		. "experiment = :experiment UNION ALL SELECT 'run ' || run, state, reason FROM v_run WHERE state <> 'ok' AND "
+		. "experiment = :experiment UNION ALL SELECT 'round ' || round || ', ' || arm || ', ' || scenario, 'void', reason "
+		. "FROM void_pair WHERE experiment = :experiment", $id);
+}
+
 # The queries of docs/sql.md: {title, sql, may_be_empty} of each. Those under a heading "Xen: …" need an experiment
 # with a hypervisor, and are had with doc_queries("xen").
 sub doc_queries {

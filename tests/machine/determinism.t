@@ -105,6 +105,7 @@ sub run_it {
 	my $lab = Labd->new;
 	my $id  = $lab->submit($spec);
 	is($lab->finish($id, 1500), "done", "$what: completes") or BAIL_OUT($lab->log);
+	diag($_) for $lab->bad_ends($id);
 	$lab->stop;
 	my $samples = samples($lab, $id);
 	my $events  = event_rows("$lab->{data}/events/$id.db");

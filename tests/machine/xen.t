@@ -37,6 +37,7 @@ push @{ $spec->{trace}{events} }, "syscalls:sys_enter_munmap";
 my %batches = map { $_->{name} => $_->{args}{batches} } @{ $spec->{scenarios} };
 my $id      = $lab->submit($spec);
 is($lab->finish($id, 900), "done", "the experiment completes") or BAIL_OUT($lab->log);
+diag($_) for $lab->bad_ends($id);
 
 sub values_of {
 	my ($metric, $scenario, $arm) = @_;
