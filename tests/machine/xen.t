@@ -170,6 +170,8 @@ subtest "what people see" => sub {
 	my ($run) = map { $_->[0] } $lab->sql("SELECT min(run) FROM v_run WHERE experiment = :experiment", $id);
 	is(length $lab->get("/api/v1/runs/$run/xentrace")->{content},
 		$lab->value("SELECT xen_bytes FROM run WHERE id = $run"), "the xentrace stream can be had");
+	unlike($lab->get("/api/v1/runs/$run/capture")->{content}, qr/grant-churn/,
+		"dom0's capture has no names, for which the scheduler would have been patched");
 	my ($compare) = grep { $_->{metric} eq "flushes_p2m_per_unmap" && $_->{scenario} eq "grant32" }
 		@{ $lab->get("/api/v1/experiments/$id/results")->{json}{compare} };
 	cmp_ok($compare->{delta}, "<=", -0.96, "the API's delta of grant32: $compare->{delta}");
