@@ -62,5 +62,21 @@ test("a real experiment by the form", async () => {
 	await page.getByRole("checkbox", { name: "kvmmmu:kvm_tdp_mmu_zap_leafs" }).check();
 	await check(page, faults, "the schedule with events");
 	await screenshot(page, "machine-schedule");
+
+	// The same again, base against base, by one button. Its page can be read while it runs.
+	await page.goto("/machines/qemu", { waitUntil: "networkidle" });
+	await page.locator("#floors").getByText("Not known yet").waitFor();
+	await page.getByRole("button", { name: "Run an A/A" }).click();
+	await page.waitForURL("**/experiments/2/live", { timeout: 60000 });
+	await page.goto("/experiments/2");
+	await page.locator("#head .badge").getByText("running").waitFor();
+	await check(page, faults, "the page of an experiment that runs");
+	await screenshot(page, "machine-running");
+	await page.goto("/experiments/2/live");
+	await page.locator("#end").getByText("It is done.").waitFor({ timeout: ENDS_MS });
+	await page.goto("/machines/qemu", { waitUntil: "networkidle" });
+	await page.locator("#floors").getByRole("rowheader", { name: /^same16/ }).first().waitFor();
+	await check(page, faults, "the machine with a floor");
+	await screenshot(page, "machine-floor");
 	await close();
 });
