@@ -45,11 +45,11 @@ export function drawPlan(experiment, { measuring, environments: seen }) {
 		environments(seen || []),
 		el("h2", {}, "Plan and machine"),
 		definitions([
-			["Rounds", `${spec.rounds}, each boots every arm once; ${spec.repeats ?? 1} run of each scenario per boot`],
+			["Rounds", `${spec.rounds}, each boots every arm once; ${format.plural(spec.repeats ?? 1, "run")} of each scenario per boot`],
 			["Order", `drawn from seed ${spec.seed ?? 0}`],
 			["Plan sha256", mono(experiment.plan_sha256)],
-			["Time", `${seconds(measuring.measure_ns)}${whose} measuring, ${seconds(measuring.boot_ns)} booting, ` +
-				`${seconds(measuring.ship_ns)} shipping captures, ${seconds(measuring.store_ns)} storing events`],
+			["Time", measuring.boot_ns ? `${seconds(measuring.measure_ns)}${whose} measuring, ${seconds(measuring.boot_ns)} booting, ` +
+				`${seconds(measuring.ship_ns)} shipping captures, ${seconds(measuring.store_ns)} storing events` : null],
 			["Machine", machine?.qemu_version || machine?.bochs_version || experiment.machine],
 			["Clock", machine?.clock],
 			["Command", machine?.argv && mono(machine.argv.join(" "))],

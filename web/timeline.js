@@ -22,11 +22,11 @@ function barsOf(slots) {
 	});
 }
 
-// What stands behind a bar: nothing where all is well.
+// What stands behind a bar: nothing where all is well so far.
 function remark({ slot, boot }, voids) {
 	const pairs = voids.filter(pair => pair.round === slot.round && pair.arm === slot.arm).length;
 
-	return [boot.state === "ok" ? null : boot.state, slot.state === "void" && boot === slot.attempts.at(-1) ? "void" : null,
+	return [boot.state === "ok" || !boot.ended ? null : boot.state, slot.state === "void" && boot === slot.attempts.at(-1) ? "void" : null,
 		pairs ? format.plural(pairs, "void pair") : null, boot.lost ? `${format.count(boot.lost)} lost` : null].filter(Boolean).join(", ");
 }
 
@@ -41,7 +41,7 @@ function plot(slots, voids, width) {
 	const x = d3.scaleLinear([0, span / divisor], [left, width - 20]);
 	const bad = bars.filter(bar => remark(bar, voids));
 	const svg = drawing(width, height, `${format.plural(bars.length, "boot")} in ${format.duration(span)}; ` +
-		(bad.length ? bad.map(bar => `${bar.slot.position}, ${bar.slot.arm}: ${remark(bar, voids)}`).join("; ") : "all ended well, nothing is void, nothing was lost") + ".");
+		(bad.length ? bad.map(bar => `${bar.slot.position}, ${bar.slot.arm}: ${remark(bar, voids)}`).join("; ") : "none ended badly, nothing is void, nothing was lost") + ".");
 	const y = place => TOP + row * place;
 
 	axis(svg, "bottom", x, x.ticks(Math.max(2, Math.floor(width / 110))), String, [TOP, height - BOTTOM]);
@@ -60,10 +60,12 @@ function plot(slots, voids, width) {
 			.attr("x", x(bar.from / divisor)).attr("width", Math.max(2, right - x(bar.from / divisor))).attr("y", y(bar.row) + row * 0.15).attr("height", row * 0.7)
 			.append("title").text(`${bar.slot.position}. ${bar.slot.arm}, round ${bar.slot.round}, boot ${bar.boot.boot}: ${bar.boot.state}, ${format.duration(bar.to - bar.from)}${text ? `; ${text}` : ""}`);
 		if (text && named) {
-			const inside = right + 8 * text.length > width;
+			const start = x(bar.from / divisor);
+			const room = 8 * text.length;
+			const [at, anchor] = right + room <= width ? [right + 5, "start"] : start - room >= left ? [start - 5, "end"] : [start + 5, "start"];
 
-			svg.append("text").attr("class", "remark").attr("x", inside ? x(bar.from / divisor) - 5 : right + 5).attr("y", y(bar.row) + row / 2).attr("dy", "0.32em")
-				.attr("text-anchor", inside ? "end" : "start").text(text);
+			svg.append("text").attr("class", "remark").attr("x", at).attr("y", y(bar.row) + row / 2).attr("dy", "0.32em")
+				.attr("text-anchor", anchor).text(text);
 		}
 	}
 	return svg.node();

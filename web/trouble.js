@@ -24,15 +24,15 @@ export function drawTrouble(results) {
 
 	fill("trouble",
 		el("h2", {}, "What did not count"),
-		bad.length ? bad.map(badBoot) : el("p", {}, "Every boot so far ended well."),
+		bad.length ? bad.map(badBoot) : el("p", {}, "No boot has ended badly."),
 		voids.length
 			? table("Void pairs", "by the plan's rules; none is dropped for its value",
 				[{ text: "Round", class: "num" }, "Scenario", "Arm", "Why"],
 				voids.map(row => [el("th", { scope: "row", class: "num" }, String(row.round)), row.scenario, row.arm, row.reason]))
 			: el("p", {}, "No pair is void."),
 		el("h2", {}, "Loss"),
-		el("p", {}, `${format.count(rings.complete)} of ${format.count(rings.runs)} captures are complete: on each CPU read + lost = written. `,
-			`Events written ${format.count(rings.written)}, read ${format.count(rings.read)}, lost ${format.count(rings.lost)}.`),
+		el("p", {}, rings.runs ? `${format.count(rings.complete)} of ${format.count(rings.runs)} captures are complete: on each CPU read + lost = written. ` +
+			`Events written ${format.count(rings.written)}, read ${format.count(rings.read)}, lost ${format.count(rings.lost)}.` : "No run has been stored yet."),
 		rings.incomplete.length ? el("p", { class: "banner" }, rings.incomplete.length > 1
 			? `The captures of runs ${rings.incomplete.join(", ")} are not complete.`
 			: `The capture of run ${rings.incomplete[0]} is not complete.`) : null,

@@ -70,6 +70,8 @@ test("a real experiment by the form", async () => {
 	await page.waitForURL("**/experiments/2/live", { timeout: 60000 });
 	await page.goto("/experiments/2");
 	await page.locator("#head .badge").getByText("running").waitFor();
+	await page.locator("#boots .boot.busy").waitFor();
+	assert.equal(await page.locator("#boots .boot.marked").count(), 0, "a boot that runs is not marked as a bad one");
 	await check(page, faults, "the page of an experiment that runs");
 	await screenshot(page, "machine-running");
 	await page.goto("/experiments/2/live");
