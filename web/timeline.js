@@ -54,13 +54,13 @@ function plot(slots, voids, width) {
 	}
 	for (const bar of bars) {
 		const text = remark(bar, voids);
+		const start = x(bar.from / divisor);
 		const right = x(bar.to / divisor);
 
 		svg.append("rect").attr("class", `boot ${stateClass(bar.boot.state)}${text ? " marked" : ""}`)
-			.attr("x", x(bar.from / divisor)).attr("width", Math.max(2, right - x(bar.from / divisor))).attr("y", y(bar.row) + row * 0.15).attr("height", row * 0.7)
+			.attr("x", start).attr("width", Math.max(2, right - start)).attr("y", y(bar.row) + row * 0.15).attr("height", row * 0.7)
 			.append("title").text(`${bar.slot.position}. ${bar.slot.arm}, round ${bar.slot.round}, boot ${bar.boot.boot}: ${bar.boot.state}, ${format.duration(bar.to - bar.from)}${text ? `; ${text}` : ""}`);
 		if (text && named) {
-			const start = x(bar.from / divisor);
 			const room = 8 * text.length;
 			const [at, anchor] = right + room <= width ? [right + 5, "start"] : start - room >= left ? [start - 5, "end"] : [start + 5, "start"];
 
