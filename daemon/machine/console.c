@@ -92,7 +92,7 @@ static const struct phrase xen_phrases[] = {
 	{"Panic on CPU ", NULL, NULL, CONSOLE_PANIC},
 	{"*** DOUBLE FAULT ***", NULL, NULL, CONSOLE_PANIC},
 	{"Early fatal page fault at ", NULL, NULL, CONSOLE_PANIC},
-	{"Hardware Dom", " crashed: ", NULL, CONSOLE_PANIC},
+	{"Hardware Dom", " crashed: ", NULL, CONSOLE_CRASH},
 	{"FATAL TRAP: ", NULL, NULL, CONSOLE_PANIC},
 	{"FATAL PAGE FAULT", NULL, NULL, CONSOLE_PANIC},
 	{"Assertion '", "' failed at ", NULL, CONSOLE_OOPS},
@@ -189,7 +189,7 @@ static void note_cause(struct console *console, enum console_cause cause, const 
 		append_recent(console);
 		console->after = AFTER_CAUSE;
 	}
-	if (cause >= CONSOLE_OOPS && !report->first[0])
+	if ((cause == CONSOLE_OOPS || cause == CONSOLE_PANIC) && !report->first[0])
 		strcpy(report->first, shown);
 	if (cause > report->cause) {
 		report->cause = cause;

@@ -35,6 +35,7 @@ enum console_cause {
 	CONSOLE_HANG,	/* hung task, lockup or RCU stall, as the kernel's watchdogs report them */
 	CONSOLE_REBOOT, /* a second banner */
 	CONSOLE_OOPS,
+	CONSOLE_CRASH, /* Xen saw its first domain die, whose own last words say more */
 	CONSOLE_PANIC,
 };
 
@@ -42,7 +43,8 @@ enum console_cause {
  * struct console_report - what was seen so far; all text is printable ASCII
  * @cause: the gravest
  * @line: the line that showed it, empty when fine
- * @first: the first line that showed an oops or a panic: a panic's true reason is often an oops
+ * @first: the first line that showed an oops or a panic: a panic's true reason is often an oops.
+ *         Xen's word of a crash is none, as it may be read before the panic that it followed
  * @program_line: last line of the machine's program
  * @lines: lines around the cause, or the last ones when there is none (filled in by console_end())
  * @bytes: of the kernel's and the hypervisor's console

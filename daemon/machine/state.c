@@ -80,13 +80,14 @@ void boot_classify(const struct boot_facts *facts, const struct console_report *
 		end(ret_end, BOOT_WRONG_KERNEL, "%s", facts->why);
 		return;
 	}
-	if (console->cause == CONSOLE_PANIC && strcmp(console->first, console->line)) {
+	if (console->cause >= CONSOLE_CRASH && console->first[0] &&
+	    strcmp(console->first, console->line)) {
 		end(ret_end, BOOT_PANIC, "%.100s (it began with: %.120s)", console->line,
 		    console->first);
 		return;
 	}
-	if (console->cause == CONSOLE_PANIC || console->cause == CONSOLE_OOPS) {
-		end(ret_end, console->cause == CONSOLE_PANIC ? BOOT_PANIC : BOOT_OOPS, "%s",
+	if (console->cause >= CONSOLE_OOPS) {
+		end(ret_end, console->cause == CONSOLE_OOPS ? BOOT_OOPS : BOOT_PANIC, "%s",
 		    console->line);
 		return;
 	}

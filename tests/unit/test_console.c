@@ -78,7 +78,7 @@ static const struct {
 	{"(XEN) Early fatal page fault at e008:ffff82d0 (cr2=0, ec=0000)", CONSOLE_PANIC},
 	{"(XEN) FATAL TRAP: vec 13, #GP[0000]", CONSOLE_PANIC},
 	{"(XEN) FATAL PAGE FAULT", CONSOLE_PANIC},
-	{"(XEN) Hardware Dom0 crashed: rebooting machine in 5 seconds.", CONSOLE_PANIC},
+	{"(XEN) Hardware Dom0 crashed: rebooting machine in 5 seconds.", CONSOLE_CRASH},
 	{"(XEN) Hardware Dom0 shutdown: rebooting machine", CONSOLE_REBOOT},
 	{"(XEN) Hardware Dom0 shutdown: watchdog rebooting machine", CONSOLE_REBOOT},
 	{"(XEN) Hardware domain 0 did unsupported soft reset, rebooting.", CONSOLE_REBOOT},
@@ -254,6 +254,28 @@ START_TEST(oops_is_the_reason_of_a_panic)
 }
 END_TEST
 
+/* Xen tells of a crash on a console of its own, which may be read before the crash's. */
+START_TEST(panic_outranks_the_crash_that_follows)
+{
+	static const char panic[] = "Kernel panic - not syncing: Fatal exception\n";
+	static const char crash[] = "(XEN) Hardware Dom0 crashed: rebooting machine.\n";
+
+	for (int crash_first = 0; crash_first < 2; crash_first++) {
+		teardown();
+		setup();
+		if (crash_first)
+			feed_xen(crash);
+		feed(panic);
+		if (!crash_first)
+			feed_xen(crash);
+		console_end(console);
+		ck_assert_int_eq(report->cause, CONSOLE_PANIC);
+		ck_assert_int_eq(strncmp(report->line, panic, strlen(panic) - 1), 0);
+		ck_assert_str_eq(report->first, report->line);
+	}
+}
+END_TEST
+
 START_TEST(worse_than_a_hang_starts_anew)
 {
 	feed("INFO: task a:1 blocked for more than 120 seconds.\n");
@@ -351,6 +373,7 @@ int main(void)
 	tcase_add_test(tcase, phrase_over_the_cut_of_a_long_line);
 	tcase_add_test(tcase, second_banner_is_a_reboot);
 	tcase_add_test(tcase, oops_is_the_reason_of_a_panic);
+	tcase_add_test(tcase, panic_outranks_the_crash_that_follows);
 	tcase_add_test(tcase, worse_than_a_hang_starts_anew);
 	tcase_add_test(tcase, lines_are_stamped_and_harmless);
 	tcase_add_test(tcase, other_sources_are_no_kernel);

@@ -214,7 +214,10 @@ static const struct {
 	const char *says;
 } bad_xen[] = {
 	{"xen-panic", -EPIPE, BOOT_PANIC, "(XEN) Panic on CPU 1: FATAL PAGE FAULT"},
-	{"dom0-crash", -EPIPE, BOOT_PANIC, "Kernel panic - not syncing"},
+	{"dom0-crash", -EPIPE, BOOT_PANIC, "Kernel panic - not syncing: Fatal exception"},
+	/* Two pipes keep no order between them. */
+	{"dom0-crash-first", -EPIPE, BOOT_PANIC, "Kernel panic - not syncing: Fatal exception"},
+	{"dom0-crash-mute", -EPIPE, BOOT_PANIC, "(XEN) Hardware Dom0 crashed"},
 	{"iommu-fault", -EPIPE, BOOT_OOPS, "(XEN) AMD-Vi: IO_PAGE_FAULT"},
 	{"wrong-hypervisor", -EPROTO, BOOT_WRONG_KERNEL, "has build-id feed, the arm's has dcba"},
 	{"no-hypervisor", -EPROTO, BOOT_WRONG_KERNEL, "hypervisor"},
